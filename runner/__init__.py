@@ -1,0 +1,1 @@
+"""Cleanroom knows the path here: release -> attempts -> sealed artifacts -> reports."""

@@ -1,0 +1,1 @@
+"""Derived documents: aggregates and tables."""

@@ -1,0 +1,1 @@
+"""Clean rooms: systemd units, namespaces and trees. Spec -> termination, tree -> patch."""
