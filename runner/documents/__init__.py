@@ -1,0 +1,1 @@
+"""The shapes of every document that crosses a boundary; one module a family of documents."""
