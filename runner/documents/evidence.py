@@ -1,0 +1,192 @@
+"""The documents of a try: what was begun, captured and judged, or why there is nothing to judge."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, JsonValue
+
+from evaluators.model import Assurance, VerdictCause
+from runner.documents.facts import (
+    AgentFailure,
+    Change,
+    End,
+    Epoch,
+    Facts,
+    Origin,
+    Phases,
+    Size,
+    Violation,
+    VoidFact,
+)
+from runner.documents.model import DecimalText, Document, Identifier, Milliseconds, Sha256, Shape
+from runner.documents.seal import Trial
+
+
+class Begun(Document):
+    """begun.json: a try was started. What is never sealed after it was lost with its runner."""
+
+    SCHEMA_NAME: ClassVar[str] = "begun"
+
+    schema_: Literal["cleanroom/begun/1"] = Field(default="cleanroom/begun/1", alias="schema")
+    trial: Trial
+    runner: str
+    started_ms: Epoch
+
+
+class Submission(Document):
+    """submission.json: what the candidate left behind, how its run ended, and what it took."""
+
+    SCHEMA_NAME: ClassVar[str] = "submission"
+
+    schema_: Literal["cleanroom/submission/1"] = Field(default="cleanroom/submission/1", alias="schema")
+    trial: Trial
+    origin: Origin
+    base_sha256: Sha256
+    """Tree digest of the frozen base."""
+    tree_sha256: Sha256
+    """Tree digest of base + patch, proven at capture."""
+    patch_sha256: Sha256
+    """Of candidate.diff."""
+    failure: AgentFailure | None = None
+    void: VoidFact | None = None
+    started_ms: Epoch
+    ended_ms: Epoch
+    phases: Phases
+
+
+class Tree(Document):
+    """tree.json: the captured tree as its difference to the frozen base."""
+
+    SCHEMA_NAME: ClassVar[str] = "tree"
+
+    schema_: Literal["cleanroom/tree/1"] = Field(default="cleanroom/tree/1", alias="schema")
+    base_sha256: Sha256
+    tree_sha256: Sha256
+    changes: tuple[Change, ...]
+    """Sorted by path bytes."""
+
+
+class UnitEnd(Document):
+    """termination.json: how the candidate's unit ended."""
+
+    SCHEMA_NAME: ClassVar[str] = "termination"
+
+    schema_: Literal["cleanroom/termination/1"] = Field(default="cleanroom/termination/1", alias="schema")
+    end: End
+    stdout_bytes: Size | None = None
+    stderr_bytes: Size | None = None
+
+
+class Walls(Document):
+    """launcher.json: what the launcher saw from inside each unit before the program started."""
+
+    SCHEMA_NAME: ClassVar[str] = "launcher"
+
+    schema_: Literal["cleanroom/launcher/1"] = Field(default="cleanroom/launcher/1", alias="schema")
+    units: dict[str, dict[str, JsonValue]]
+
+
+class Host(Document):
+    """host.json: the machine that the try ran on."""
+
+    SCHEMA_NAME: ClassVar[str] = "host"
+
+    schema_: Literal["cleanroom/host/1"] = Field(default="cleanroom/host/1", alias="schema")
+    kernel: str
+    systemd: str
+    manager: str
+    cgroups: str
+    layers: str
+    image: str
+
+
+class Policy(Document):
+    """policy.json: every breach of the nomination's policy by the submission."""
+
+    SCHEMA_NAME: ClassVar[str] = "policy"
+
+    schema_: Literal["cleanroom/policy/1"] = Field(default="cleanroom/policy/1", alias="schema")
+    tree_sha256: Sha256
+    violations: tuple[Violation, ...]
+
+
+class PublicTests(Document):
+    """public-tests.json: how the public test command ended on base + patch."""
+
+    SCHEMA_NAME: ClassVar[str] = "public-tests"
+
+    schema_: Literal["cleanroom/public-tests/1"] = Field(default="cleanroom/public-tests/1", alias="schema")
+    tree_sha256: Sha256
+    passed: bool
+    end: End
+    log_sha256: Sha256 | None = None
+    """Of what the tests printed, kept privately."""
+
+
+class CaseResult(Shape):
+    """One expected case of an evaluator."""
+
+    id: str
+    passed: bool
+    detail: str = ""
+    ms: Milliseconds | None = None
+
+
+class Ruling(Document):
+    """evaluators/<id>.json: one evaluator's verdict."""
+
+    SCHEMA_NAME: ClassVar[str] = "verdict"
+
+    schema_: Literal["cleanroom/verdict/1"] = Field(default="cleanroom/verdict/1", alias="schema")
+    id: Identifier
+    evaluator_sha256: Sha256
+    tree_sha256: Sha256
+    passed: bool
+    cause: VerdictCause
+    assurance: Assurance
+    score: DecimalText | None
+    cases: tuple[CaseResult, ...]
+    detail: str
+    duration_ms: Milliseconds
+    log_sha256: Sha256 | None
+
+
+class Grading(Document):
+    """grading.json: one run of policy, public tests and evaluators over a submission, and the outcome."""
+
+    SCHEMA_NAME: ClassVar[str] = "grading"
+
+    schema_: Literal["cleanroom/grading/1"] = Field(default="cleanroom/grading/1", alias="schema")
+    id: Identifier
+    trial: Trial
+    origin: Origin
+    submission_sha256: Sha256
+    """Digest of the sealed submission."""
+    tree_sha256: Sha256
+    evaluators: dict[Identifier, Sha256]
+    """Every evaluator of the nomination, with its digest; also those that gave no verdict."""
+    facts: Facts
+    outcome: str
+    reason: str
+    solved: bool
+    score: DecimalText | None
+    started_ms: Epoch
+    ended_ms: Epoch
+    phases: Phases
+
+
+class Void(Document):
+    """void.json: a try that ended without a submission."""
+
+    SCHEMA_NAME: ClassVar[str] = "void"
+
+    schema_: Literal["cleanroom/void/1"] = Field(default="cleanroom/void/1", alias="schema")
+    trial: Trial
+    origin: Origin
+    facts: Facts
+    """With `void` or `unavailable`, or both."""
+    outcome: str
+    reason: str
+    started_ms: Epoch
+    ended_ms: Epoch | None
+    """Null where the runner was killed."""
+    phases: Phases

@@ -1,0 +1,196 @@
+"""Facts about an attempt, and what it took: the parts that its documents share."""
+
+from enum import StrEnum
+from typing import Annotated
+from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+from pydantic import AfterValidator, Field
+
+from evaluators.model import Assurance, VerdictCause
+from runner.documents.model import DecimalText, Identifier, Milliseconds, Sha256, Shape
+from sandbox.termination import Cause
+from sandbox.tree import Kind
+
+_PLAIN = "/ !#$&'()*+,-.:;<=>?@[]^_`{|}~"
+"""What stands for itself in a path's text besides letters and digits."""
+
+
+def path_text(path: bytes) -> str:
+    """Write path bytes so that they read the same everywhere: all but plain ASCII as %XX."""
+    return quote_from_bytes(path, safe=_PLAIN)
+
+
+def path_bytes(text: str) -> bytes:
+    """Give back the bytes that `path_text` wrote."""
+    return unquote_to_bytes(text)
+
+
+def _one_form(text: str) -> str:
+    if path_text(path_bytes(text)) != text:
+        raise ValueError("a path's text has one form only (path_text)")
+    return text
+
+
+PathText = Annotated[str, AfterValidator(_one_form)]
+"""A path or link target, as `path_text` writes it."""
+
+Epoch = Annotated[int, Field(ge=0)]
+"""Milliseconds since 1970, UTC."""
+
+Size = Annotated[int, Field(ge=0)]
+
+
+class Blame(StrEnum):
+    """Whose fault a void is. Never the candidate's."""
+
+    PROVIDER = "provider"
+    HOST = "host"
+    RUNNER = "runner"
+    EVALUATOR = "evaluator"
+    NOMINATION = "nomination"
+
+
+class Phase(StrEnum):
+    """Where in an attempt something happened."""
+
+    PREFLIGHT = "preflight"
+    WORKSPACE = "workspace"
+    SOLUTION = "solution"
+    CAPTURE = "capture"
+    PUBLIC_TESTS = "public_tests"
+    EVALUATORS = "evaluators"
+    SEAL = "seal"
+
+
+class FailureCause(StrEnum):
+    """How the agent itself failed."""
+
+    EXIT_STATUS = "exit_status"
+    SIGNAL = "signal"
+    TIMEOUT = "timeout"
+    OOM = "oom"
+    OUTPUT_LIMIT = "output_limit"
+    BUDGET = "budget"
+    REQUEST_REFUSED = "request_refused"
+    """The provider refused a request because of what was in it."""
+
+
+class Controls(StrEnum):
+    """Whether freezing ran the nominations' two controls."""
+
+    RAN = "ran"
+    NOT_RUN = "not_run"
+
+
+class Unavailable(Shape):
+    """The probe failed: the candidate never saw the task."""
+
+    reason: Identifier
+    """A word: wrong_answer, timeout, no_answer, ..."""
+    detail: str = ""
+
+
+class VoidFact(Shape):
+    """We, or the provider, failed: the try says nothing about the candidate."""
+
+    blame: Blame
+    phase: Phase
+    reason: str
+    interrupted: bool = False
+    """The runner was killed: the next try runs whatever the re-run rule says."""
+
+
+class AgentFailure(Shape):
+    """The agent failed by itself. `status` is the exit status or the signal's number."""
+
+    cause: FailureCause
+    status: int | None = None
+    detail: str = ""
+
+
+class Violation(Shape):
+    """One breach of the nomination's policy."""
+
+    rule: str
+    path: PathText | None = None
+    detail: str = ""
+
+
+class Judged(Shape):
+    """What one evaluator said, in short."""
+
+    id: Identifier
+    passed: bool
+    cause: VerdictCause
+    assurance: Assurance
+    score: DecimalText | None = None
+
+
+class Facts(Shape):
+    """All that the outcome of an attempt follows from; each fact stands beside the others."""
+
+    unavailable: Unavailable | None = None
+    captured: bool = False
+    """The capture is proven: base + patch gave the captured tree."""
+    violations: tuple[Violation, ...] = ()
+    void: VoidFact | None = None
+    failure: AgentFailure | None = None
+    tests_passed: bool | None = None
+    """Null: the public tests did not run."""
+    evaluators: tuple[Judged, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Evidence that is not there. Only derived documents know it."""
+
+
+class Spent(Shape):
+    """Time and money of one phase. Null is unknown, never nothing."""
+
+    wall_ms: Milliseconds | None = None
+    cpu_ms: Milliseconds | None = None
+    memory_peak_bytes: Size | None = None
+    cost_usd: DecimalText | None = None
+
+
+class Phases(Shape):
+    """Time and money, phase by phase. Null: the phase did not run."""
+
+    preflight: Spent | None = None
+    solution: Spent | None = None
+    public_tests: Spent | None = None
+    evaluators: Spent | None = None
+
+
+class Origin(Shape):
+    """What made a document, besides what the manifest freezes."""
+
+    runner: str
+    """Version of the runner."""
+    host_sha256: Sha256 | None = None
+    """Of the host's facts (host.json); null where the host was never reached."""
+    toolchains: tuple[Sha256, ...] = ()
+    """Object ids of what the units were given to work with."""
+    scripted: bool
+    """The model was played from a scenario."""
+    controls: Controls
+
+
+class End(Shape):
+    """How a unit ended."""
+
+    cause: Cause
+    status: int | None
+    wall_ms: Milliseconds
+    cpu_ms: Milliseconds | None
+    memory_peak_bytes: Size | None
+    detail: str = ""
+
+
+class Change(Shape):
+    """One path that differs from the base."""
+
+    path: PathText
+    kind: Kind
+    executable: bool = False
+    sha256: Sha256 | None = None
+    size: Size = 0
+    target: PathText | None = None

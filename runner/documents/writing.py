@@ -1,0 +1,96 @@
+"""From the plain values of the sandbox and the evaluators to the documents that keep them."""
+
+from decimal import Decimal
+
+from evaluators.model import Verdict
+from runner.documents.evidence import CaseResult, Host, Ruling
+from runner.documents.facts import Change, End, Spent, path_text
+from sandbox.api import HostFacts
+from sandbox.termination import Termination
+from sandbox.tree import Entry
+
+LONGEST = 2000
+"""Characters of a text for people that a document keeps."""
+
+
+def printable(text: str, limit: int = LONGEST) -> str:
+    """Give text that stays on its line and steers no terminal: what cannot be printed is escaped."""
+    shown = "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text
+    )
+    return shown if len(shown) <= limit else f"{shown[:limit]} [{len(shown) - limit} more]"
+
+
+def decimal_text(value: Decimal) -> str:
+    """Write a number without exponent and without idle zeros."""
+    text = format(value, "f")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text in {"-0", ""} else text
+
+
+def end(termination: Termination) -> End:
+    """Write down how a unit ended."""
+    usage = termination.usage
+    return End(
+        cause=termination.cause,
+        status=termination.status,
+        wall_ms=usage.wall_ms,
+        cpu_ms=usage.cpu_ms,
+        memory_peak_bytes=usage.memory_peak_bytes,
+        detail=printable(termination.detail),
+    )
+
+
+def spent(termination: Termination, *, cost_usd: str | None = None) -> Spent:
+    """Write down what a unit took."""
+    usage = termination.usage
+    return Spent(
+        wall_ms=usage.wall_ms,
+        cpu_ms=usage.cpu_ms,
+        memory_peak_bytes=usage.memory_peak_bytes,
+        cost_usd=cost_usd,
+    )
+
+
+def change(entry: Entry) -> Change:
+    """Write down one entry of a change."""
+    return Change(
+        path=path_text(entry.path),
+        kind=entry.kind,
+        executable=entry.executable,
+        sha256=entry.sha256,
+        size=entry.size,
+        target=None if entry.target is None else path_text(entry.target),
+    )
+
+
+def host(facts: HostFacts) -> Host:
+    """Write down the machine."""
+    return Host(
+        kernel=facts.kernel,
+        systemd=facts.systemd,
+        manager=facts.manager,
+        cgroups=facts.cgroups,
+        layers=facts.layers,
+        image=facts.image,
+    )
+
+
+def ruling(verdict: Verdict, *, evaluator: str, digest: str, tree: str, log_sha256: str | None) -> Ruling:
+    """Write down a verdict."""
+    return Ruling(
+        id=evaluator,
+        evaluator_sha256=digest,
+        tree_sha256=tree,
+        passed=verdict.passed,
+        cause=verdict.cause,
+        assurance=verdict.assurance,
+        score=None if verdict.score is None else decimal_text(verdict.score),
+        cases=tuple(
+            CaseResult(id=printable(case.id), passed=case.passed, detail=printable(case.detail), ms=case.ms)
+            for case in verdict.cases
+        ),
+        detail=printable(verdict.detail),
+        duration_ms=verdict.duration_ms,
+        log_sha256=log_sha256,
+    )
