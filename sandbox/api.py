@@ -94,6 +94,9 @@ class Running(Protocol):
     def stop(self, why: Stop) -> None:
         """End the whole unit at once."""
 
+    def close_stdin(self) -> None:
+        """Let the program read the end of its input."""
+
     def termination(self) -> Termination:
         """Wait for the end and say how it came."""
 

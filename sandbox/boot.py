@@ -1,0 +1,148 @@
+"""First program of a private systemd: run by path, with the standard library alone.
+
+Stage `outside` puts this process into control groups of its own and makes new namespaces; stage `inside` hides
+what a systemd would touch, shows the control groups as seen from the new namespace, and becomes systemd.
+The order is that of facts/systemd.md: without the tmpfs mounts a private systemd empties the machine's real /tmp.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HIDDEN = (("/tmp", "1777"), ("/var/tmp", "1777"), ("/run", "0755"), ("/var/log", "0755"))  # noqa: S108 - hidden, not used
+V1_CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids")
+TARGET = "cleanroom.target"
+UNITS = {
+    TARGET: (
+        "[Unit]\nDescription=Clean room\nDefaultDependencies=no\n"
+        "Wants=systemd-journald.service systemd-journald.socket dbus.socket\nAllowIsolate=yes\n"
+    ),
+    "dbus.socket": "[Unit]\nDefaultDependencies=no\n[Socket]\nListenStream=/run/dbus/system_bus_socket\n",
+    "dbus.service": (
+        "[Unit]\nDefaultDependencies=no\nRequires=dbus.socket\n[Service]\nType=notify\nNotifyAccess=main\n"
+        "ExecStart=/usr/bin/dbus-daemon --system --address=systemd: --nofork --nopidfile --systemd-activation"
+        " --syslog-only\nExecReload=/bin/true\n"
+    ),
+}
+
+
+def run(*argv: str) -> None:
+    """Run one program of the system's, with nothing inherited but its descriptors."""
+    subprocess.run(argv, check=True, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, stdin=subprocess.DEVNULL)
+
+
+def hierarchies() -> list[tuple[str, str, Path]]:
+    """Give every hierarchy as (controllers, own path in it, mount point)."""
+    mounts: dict[str, Path] = {}
+    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
+        left, right = line.split(" - ", 1)
+        kind, _, options = right.split(" ", 2)
+        if kind == "cgroup2":
+            mounts[""] = Path(left.split()[4])
+        elif kind == "cgroup":
+            named = {option for option in options.split(",") if option in V1_CONTROLLERS or option.startswith("name=")}
+            for name in named:
+                mounts[name] = Path(left.split()[4])
+    found = []
+    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+        _, controllers, path = line.split(":", 2)
+        mount = mounts.get(controllers.split(",")[0])
+        if mount is not None:
+            found.append((controllers, path, mount))
+    return found
+
+
+def own_groups(name: str) -> None:
+    """Move this process into a sub-group `name` of where it is, in every hierarchy."""
+    for controllers, path, mount in hierarchies():
+        parent = mount / path.lstrip("/")
+        group = parent / name
+        if controllers == "" and (parent / "cgroup.controllers").read_text(encoding="ascii").strip():
+            delegate(parent)
+        group.mkdir(exist_ok=True)
+        if "cpuset" in controllers.split(","):
+            for setting in ("cpuset.cpus", "cpuset.mems"):
+                (group / setting).write_bytes((parent / setting).read_bytes())
+        (group / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
+
+
+def delegate(parent: Path) -> None:
+    """Hand a v2 group's controllers to its sub-groups; its own processes move aside, as the kernel demands."""
+    wanted = {"cpu", "cpuset", "io", "memory", "pids"} & set((parent / "cgroup.controllers").read_text().split())
+    missing = wanted - set((parent / "cgroup.subtree_control").read_text().split())
+    if not missing:
+        return
+    order = " ".join(f"+{controller}" for controller in sorted(missing))
+    try:
+        (parent / "cgroup.subtree_control").write_text(order, encoding="ascii")
+    except OSError:
+        aside = parent / "cleanroom-outer"
+        aside.mkdir(exist_ok=True)
+        for pid in (parent / "cgroup.procs").read_text(encoding="ascii").split():
+            (aside / "cgroup.procs").write_text(pid, encoding="ascii")
+        (parent / "cgroup.subtree_control").write_text(order, encoding="ascii")
+
+
+def outside(plan: dict[str, str]) -> None:
+    """Become `unshare`, whose one child is the stage inside; the parent's death ends both."""
+    own_groups(plan["group"])
+    os.execv(
+        "/usr/bin/setpriv",
+        [
+            "setpriv", "--pdeathsig", "KILL", "unshare", "--fork", "--kill-child=KILL", "--pid", "--mount", "--cgroup",
+            "--ipc", "--uts", "--net", "--mount-proc", "--propagation", "private",
+            sys.executable, "-I", "-S", "-B", __file__, "inside", json.dumps(plan),
+        ],
+    )  # fmt: skip
+
+
+def inside(plan: dict[str, str]) -> None:
+    """Hide, show, and become systemd."""
+    groups = hierarchies()
+    for target, mode in HIDDEN:
+        run("mount", "-t", "tmpfs", "-o", f"mode={mode},nosuid,nodev", "cleanroom", target)
+    show_groups(groups)
+    private_etc(plan)
+    units = Path("/run/systemd/system")
+    units.mkdir(parents=True)
+    for name, text in UNITS.items():
+        (units / name).write_text(text, encoding="ascii")
+    os.mkdir("/run/lock")
+    os.mkdir("/run/userdb", 0o755)
+    os.execve(
+        "/lib/systemd/systemd",
+        ["/lib/systemd/systemd", "--system", f"--unit={TARGET}", "--log-target=journal", "--show-status=no",
+         "--default-standard-output=null", "--default-standard-error=null", "--dump-core=no"],
+        {"container": "cleanroom", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"},
+    )  # fmt: skip
+
+
+def show_groups(groups: list[tuple[str, str, Path]]) -> None:
+    """Mount every hierarchy again, so that it is seen from the new control group namespace."""
+    for controllers, _, mount in groups:
+        run("umount", "-l", str(mount))
+        if controllers == "":
+            run("mount", "-t", "cgroup2", "-o", "nosuid,nodev,noexec", "cgroup2", str(mount))
+        else:
+            run("mount", "-t", "cgroup", "-o", f"nosuid,nodev,noexec,{controllers}", "cgroup", str(mount))
+
+
+def private_etc(plan: dict[str, str]) -> None:
+    """Lay a throw-away layer over /etc: name lookups ask systemd, and the machine id is ours."""
+    for name in ("upper", "work"):
+        os.makedirs(f"/run/cleanroom/etc/{name}", mode=0o755)
+    layers = "lowerdir=/etc,upperdir=/run/cleanroom/etc/upper,workdir=/run/cleanroom/etc/work"
+    run("mount", "-t", "overlay", "-o", layers, "cleanroom-etc", "/etc")
+    for name, text in (
+        ("nsswitch.conf", "passwd: files systemd\ngroup: files systemd\nshadow: files\nhosts: files\n"),
+        ("machine-id", plan["machine_id"] + "\n"),
+    ):
+        path = Path("/etc", name)
+        path.unlink(missing_ok=True)
+        path.write_text(text, encoding="ascii")
+
+
+if __name__ == "__main__":
+    {"outside": outside, "inside": inside}[sys.argv[1]](json.loads(sys.argv[2]))

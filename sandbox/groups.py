@@ -1,0 +1,115 @@
+"""Control groups of a unit, read on both layouts: what limits really hold and what was used."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+_ROOT = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Where each controller's hierarchy is mounted; `unified` is the v2 one."""
+
+    v2: bool
+    memory: Path
+    pids: Path
+    cpu: Path
+    cpuacct: Path
+    unified: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldLimits:
+    """Limits as the control group itself holds them; None where there is none."""
+
+    memory_bytes: int | None
+    tasks: int | None
+    cpu_percent: int | None
+
+
+def layout(root: Path = _ROOT) -> Layout:
+    """Look where the hierarchies are."""
+    if (root / "memory").is_dir():
+        acct = root / "cpuacct" if (root / "cpuacct").is_dir() else root / "cpu,cpuacct"
+        cpu = root / "cpu" if (root / "cpu").is_dir() else root / "cpu,cpuacct"
+        unified = root / "unified" if (root / "unified").is_dir() else root / "systemd"
+        return Layout(v2=False, memory=root / "memory", pids=root / "pids", cpu=cpu, cpuacct=acct, unified=unified)
+    return Layout(v2=True, memory=root, pids=root, cpu=root, cpuacct=root, unified=root)
+
+
+class UnitGroup:
+    """The control groups of one unit. Its slice lives longer than it, and keeps what it used."""
+
+    def __init__(self, where: Layout, slice_path: str, unit: str) -> None:
+        self._where = where
+        self._slice = slice_path.lstrip("/")
+        self._unit = f"{self._slice}/{unit}"
+
+    def held(self) -> HeldLimits:
+        """Read the limits back."""
+        where, unit = self._where, self._unit
+        if where.v2:
+            quota = _words(where.cpu / unit / "cpu.max")
+            percent = int(quota[0]) * 100 // int(quota[1]) if quota and quota[0] != "max" else None
+            memory = _number(where.memory / unit / "memory.max")
+        else:
+            period = _number(where.cpu / unit / "cpu.cfs_period_us")
+            spend = _number(where.cpu / unit / "cpu.cfs_quota_us")
+            percent = spend * 100 // period if spend and period and spend > 0 else None
+            memory = _number(where.memory / unit / "memory.limit_in_bytes")
+        return HeldLimits(memory_bytes=memory, tasks=_number(where.pids / unit / "pids.max"), cpu_percent=percent)
+
+    def oom_kills(self) -> int | None:
+        """Count processes of the unit that the kernel killed for memory; None once the group is gone."""
+        name = "memory.events" if self._where.v2 else "memory.oom_control"
+        for line in _lines(self._where.memory / self._unit / name):
+            key, _, value = line.partition(" ")
+            if key == "oom_kill":
+                return int(value)
+        return None
+
+    def memory_peak_bytes(self) -> int | None:
+        """Tell the most memory the unit had at once."""
+        name = "memory.peak" if self._where.v2 else "memory.max_usage_in_bytes"
+        return _number(self._where.memory / self._slice / name)
+
+    def cpu_ms(self) -> int | None:
+        """Tell the processor time the unit used."""
+        if self._where.v2:
+            for line in _lines(self._where.cpu / self._slice / "cpu.stat"):
+                key, _, value = line.partition(" ")
+                if key == "usage_usec":
+                    return int(value) // 1000
+            return None
+        nanoseconds = _number(self._where.cpuacct / self._slice / "cpuacct.usage")
+        return None if nanoseconds is None else nanoseconds // 1_000_000
+
+    def is_gone(self) -> bool:
+        """Tell whether the unit's own group is gone from every hierarchy, or at least empty of processes."""
+        where = self._where
+        return not any(
+            _lines(root / self._unit / "cgroup.procs")
+            for root in {where.memory, where.pids, where.cpu, where.unified}
+        )
+
+
+def slice_path(name: str) -> str:
+    """Give a slice's control group: `a-b.slice` lies in `a.slice`."""
+    parts = name.removesuffix(".slice").split("-")
+    return "".join(f"/{'-'.join(parts[: count + 1])}.slice" for count in range(len(parts)))
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="ascii").splitlines()
+    except (FileNotFoundError, OSError):
+        return []
+
+
+def _words(path: Path) -> list[str]:
+    return " ".join(_lines(path)).split()
+
+
+def _number(path: Path) -> int | None:
+    words = _words(path)
+    return int(words[0]) if words and words[0].lstrip("-").isdigit() else None

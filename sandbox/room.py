@@ -1,0 +1,169 @@
+"""What a host has once: its lock, its accounts, and the check that nothing of a unit is left."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.errors import BusyError, HostUnfitError, SandboxError
+
+HOST_FOLDER = Path("/var/lib/cleanroom/host")
+_BLOCK = 200
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountRange:
+    """Numeric accounts that belong to clean rooms alone, both ends included."""
+
+    first: int = 1_900_000_000
+    last: int = 1_900_999_999
+
+    def __post_init__(self) -> None:
+        if not 100_000 <= self.first <= self.last <= 2_147_483_647:
+            raise SandboxError(f"accounts {self.first} to {self.last} are no usable range")
+
+
+@contextmanager
+def locked(folder: Path = HOST_FOLDER) -> Iterator[Path]:
+    """Hold the host's one clean room; the kernel's lock, not a recorded pid, says whether its owner lives.
+
+    Raises:
+        BusyError: another run holds it.
+        HostUnfitError: an earlier room could not be cleaned.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o755)
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BusyError(
+                f"another run holds this host's clean room ({folder / 'lock'}); wait for it or stop it"
+            ) from error
+        refuse_dirty(folder)
+        yield folder
+    finally:
+        os.close(descriptor)
+
+
+def refuse_dirty(folder: Path) -> None:
+    """Refuse a room whose last unit left something behind in this very boot."""
+    mark = folder / "dirty.json"
+    try:
+        found = json.loads(mark.read_bytes())
+    except FileNotFoundError:
+        return
+    except ValueError:
+        found = {}
+    if isinstance(found, dict) and found.get("boot") not in {None, _boot_id()}:
+        mark.unlink()
+        return
+    what = found.get("left") if isinstance(found, dict) else None
+    raise HostUnfitError(f"a clean room: the last one left {what or 'something'} behind ({mark})", "run: runner host clear")
+
+
+def mark_dirty(folder: Path, left: tuple[str, ...]) -> None:
+    """Have the next run refused until somebody has looked."""
+    _replace(folder / "dirty.json", {"boot": _boot_id(), "left": list(left)})
+
+
+class Accounts:
+    """Fresh account numbers, none of them used twice before the next boot."""
+
+    def __init__(self, folder: Path, span: AccountRange) -> None:
+        self._file = folder / "accounts.json"
+        self._span = span
+        self._next = self._reserved = 0
+
+    def take(self) -> int:
+        """Give a number that no unit of this boot has had.
+
+        Raises:
+            HostUnfitError: the range is used up.
+        """
+        if self._next >= self._reserved:
+            self._reserve()
+        number = self._next
+        self._next += 1
+        return number
+
+    def _reserve(self) -> None:
+        start = self._span.first
+        try:
+            known = json.loads(self._file.read_bytes())
+            if known["boot"] == _boot_id() and known["first"] == self._span.first:
+                start = int(known["next"])
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            start = self._span.first
+        if start > self._span.last:
+            raise HostUnfitError("a fresh account", f"widen clean_room.accounts or reboot ({self._file})")
+        self._next, self._reserved = start, min(start + _BLOCK, self._span.last + 1)
+        _replace(self._file, {"boot": _boot_id(), "first": self._span.first, "next": self._reserved})
+
+
+def account_name(number: int) -> str:
+    """Give the name an account number goes by inside its unit; it tells nothing else."""
+    return f"u{number}"
+
+
+@contextmanager
+def account_record(number: int, folder: Path = Path("/run/userdb")) -> Iterator[str]:
+    """Make an account known to the service manager for the time of a unit, and give its name."""
+    name = account_name(number)
+    user = {"userName": name, "uid": number, "gid": number, "homeDirectory": "/home/agent", "shell": "/bin/sh"}
+    records = {"user": user, "group": {"groupName": name, "gid": number}}
+    folder.mkdir(exist_ok=True, mode=0o755)
+    paths = [folder / f"{stem}.{kind}" for kind in records for stem in (name, str(number))]
+    try:
+        for kind, record in records.items():
+            (folder / f"{name}.{kind}").write_text(json.dumps(record), encoding="ascii")
+            (folder / f"{number}.{kind}").symlink_to(f"{name}.{kind}")
+        yield name
+    finally:
+        for path in paths:
+            path.unlink(missing_ok=True)
+
+
+def leftovers(number: int) -> tuple[str, ...]:
+    """Name every process and key of an account that is still there. Empty after a clean end."""
+    found = [f"process {pid}" for pid in _processes() if _owner(pid) == number]
+    for line in Path("/proc/key-users").read_text(encoding="ascii").splitlines():
+        owner, _, counts = line.partition(":")
+        if owner.strip() == str(number) and int(counts.split()[0]) > 0:
+            found.append(f"keys of account {number}")
+    for table in ("shm", "sem", "msg"):
+        for line in Path(f"/proc/sysvipc/{table}").read_text(encoding="ascii").splitlines()[1:]:
+            if str(number) in line.split():
+                found.append(f"System V {table} of account {number}")
+    return tuple(found)
+
+
+def _processes() -> Iterator[int]:
+    with os.scandir("/proc") as entries:
+        for entry in entries:
+            if entry.name.isdigit():
+                yield int(entry.name)
+
+
+def _owner(pid: int) -> int | None:
+    try:
+        return os.stat(f"/proc/{pid}").st_uid
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def _boot_id() -> str:
+    return _BOOT_ID.read_text(encoding="ascii").strip()
+
+
+def _replace(path: Path, value: dict[str, object]) -> None:
+    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}")
+    with temporary.open("wb") as stream:
+        stream.write(json.dumps(value).encode())
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.replace(path)

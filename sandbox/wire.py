@@ -1,0 +1,57 @@
+"""Packets between runner and keeper: JSON and passed descriptors over SOCK_SEQPACKET, one packet a message."""
+
+import array
+import json
+import os
+import socket
+
+from sandbox.errors import KeeperError
+
+PACKET_BYTES = 128 * 1024
+PACKET_DESCRIPTORS = 8
+
+
+def send(channel: socket.socket, message: dict[str, object], descriptors: tuple[int, ...] = ()) -> None:
+    """Send one message; the descriptors stay the sender's own.
+
+    Raises:
+        KeeperError: the message is too large, or nobody is there any more.
+    """
+    packet = json.dumps(message, separators=(",", ":")).encode()
+    if len(packet) > PACKET_BYTES:
+        raise KeeperError(f"a message of {len(packet)} bytes is above the protocol's {PACKET_BYTES}")
+    try:
+        socket.send_fds(channel, [packet], descriptors)
+    except OSError as error:
+        raise KeeperError(f"the other side of the keeper's socket is gone: {error}") from error
+
+
+def receive(channel: socket.socket) -> tuple[dict[str, object], list[int]] | None:
+    """Take one message and its descriptors, which are the receiver's from then on; None at end of file.
+
+    Raises:
+        KeeperError: the packet is no message of this protocol; its descriptors are closed.
+    """
+    try:
+        packet, ancillary, flags, _ = channel.recvmsg(PACKET_BYTES, socket.CMSG_SPACE(4 * PACKET_DESCRIPTORS))
+    except ConnectionResetError:
+        return None
+    descriptors: list[int] = []
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            numbers = array.array("i")
+            numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
+            descriptors += numbers
+    if not packet:
+        return None
+    try:
+        message = json.loads(packet)
+    except ValueError:
+        message = None
+    if not isinstance(message, dict) or flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
+        for descriptor in descriptors:
+            os.close(descriptor)
+        raise KeeperError("a packet that is no message of the keeper's protocol")
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, False)  # noqa: FBT003 - the standard library's signature
+    return message, descriptors
