@@ -1,0 +1,289 @@
+"""The release configuration: one JSON file, one release; read strictly and then trusted."""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from runner.documents.model import Document, Identifier, Shape
+from runner.errors import DocumentError, DocumentErrors
+from runner.fields import Criterion, HostPath, Line, RelativePath, refusal
+from runner.parsing import parse_json, read_file, validate
+from runner.roster import Candidate, Judge, Route
+from sandbox.spec import GIB, MIB, Limits
+
+MAX_ENTRIES = 1000
+Bytes = Annotated[int, Field(ge=4096, le=1024 * GIB)]
+
+
+REMOVED = {
+    "tasks": "rename it to 'nominations'",
+    "schema_version": 'write "schema": "cleanroom/release-configuration/1" instead',
+    "strict_artifacts": "remove it; evidence is always verified strictly",
+    "artifact_schemas": "remove it; every document names its own schema and version",
+    "canonical_expert_review": "remove it; reviews are recorded by 'runner review'",
+    "retry_policy.allow_retries": "plan more with 'attempts'; repeat voids with 'void_tries'",
+    "clean_room.user": "remove it; every unit gets a fresh account from 'clean_room.accounts'",
+    "clean_room.home": "remove it; each unit's room is built below 'clean_room.state_dir'",
+    "clean_room.workspace": "remove it; a workspace is always /work inside its unit",
+    "clean_room.agent_home": "remove it; an agent home is always /home/agent inside its unit",
+    "clean_room.reset_script": "remove it; nothing is reset, every unit has a fresh room",
+    "clean_room.lock_path": "remove it; the host has one lock, /var/lib/cleanroom/host/lock",
+    "clean_room.codex_auth_file": "move it to 'clean_room.login_files', under the key 'codex'",
+}
+"""Fields of the reference system that are refused, and what replaces each."""
+
+
+class PhaseLimits(Shape):
+    """Ceilings of one unit of a phase; the meaning of each is `sandbox.spec.Limits`'."""
+
+    wall_ms: Annotated[int, Field(ge=100, le=7 * 24 * 3_600_000)] = 900_000
+    memory_bytes: Annotated[int, Field(ge=16 * MIB, le=1024 * GIB)] = 2 * GIB
+    tasks: Annotated[int, Field(ge=4, le=100_000)] = 256
+    cpu_percent: Annotated[int, Field(ge=1, le=100_000)] = 200
+    file_bytes: Bytes = 512 * MIB
+    descriptors: Annotated[int, Field(ge=32, le=1_000_000)] = 4096
+    output_bytes: Bytes = 2 * MIB
+    tmp_bytes: Annotated[int, Field(ge=MIB, le=1024 * GIB)] = 256 * MIB
+    disk_bytes: Annotated[int, Field(ge=8 * MIB, le=1024 * GIB)] = GIB
+    disk_inodes: Annotated[int, Field(ge=256, le=100_000_000)] = 200_000
+
+    def limits(self) -> Limits:
+        """Give the value that units are started from."""
+        return Limits(
+            wall=timedelta(milliseconds=self.wall_ms),
+            memory_bytes=self.memory_bytes,
+            tasks=self.tasks,
+            cpu_percent=self.cpu_percent,
+            file_bytes=self.file_bytes,
+            descriptors=self.descriptors,
+            output_bytes=self.output_bytes,
+            tmp_bytes=self.tmp_bytes,
+            disk_bytes=self.disk_bytes,
+            disk_inodes=self.disk_inodes,
+        )
+
+
+class PreflightLimits(PhaseLimits):
+    """The `hi` probe has a minute."""
+
+    wall_ms: Annotated[int, Field(ge=100, le=3_600_000)] = 60_000
+
+
+class ReleaseLimits(Shape):
+    """Ceilings of every phase; frozen with the release."""
+
+    preflight: PreflightLimits = PreflightLimits()
+    solution: PhaseLimits = PhaseLimits()
+    public_tests: PhaseLimits = PhaseLimits()
+    evaluators: PhaseLimits = PhaseLimits()
+    judges: PhaseLimits = PhaseLimits()
+    inspection: PhaseLimits = PhaseLimits()
+
+
+class RetryPolicy(Shape):
+    """Which attempt and grading count, and how often a try without a result is repeated (default: never)."""
+
+    canonical_attempt: Annotated[int, Field(ge=1, le=MAX_ENTRIES)] = 1
+    canonical_grading: Literal["first", "latest"] = "first"
+    """Which grading of a submission counts where there are several."""
+    void_tries: Annotated[int, Field(ge=1, le=10)] = 1
+    """All tries of an attempt, the first included, as long as each ends void."""
+    void_blames: tuple[Literal["provider", "host", "runner", "evaluator", "nomination"], ...] = (
+        "provider",
+        "host",
+        "runner",
+    )
+    """Voids with another blame are not repeated: the same would happen again."""
+    unavailable_tries: Annotated[int, Field(ge=1, le=10)] = 1
+
+
+class Accounts(Shape):
+    """The range that fresh accounts are taken from."""
+
+    first: Annotated[int, Field(ge=100_000, le=(1 << 32) - 3)] = 1_900_000_000
+    last: Annotated[int, Field(ge=100_000, le=(1 << 32) - 3)] = 1_900_999_999
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.last - self.first < MAX_ENTRIES:
+            raise refusal("a range of more than 1000 accounts", "raise 'last'")
+        return self
+
+
+class CleanRoom(Shape):
+    """Where this host keeps what; never frozen with a release."""
+
+    accounts: Accounts = Accounts()
+    state_dir: HostPath | None = None
+    opencode_root: HostPath | None = None
+    codex_root: HostPath | None = None
+    claude_root: HostPath | None = None
+    login_files: Mapping[Literal["opencode", "codex", "claude"], HostPath] = Field(default_factory=dict)
+
+
+class ObjectiveEvaluator(Shape):
+    """An inline nomination's evaluator, as the reference system describes it."""
+
+    id: Identifier
+    path: RelativePath
+    source: RelativePath
+
+
+class InlineNomination(Shape):
+    """A nomination in the reference system's fields; paths count from `models_test`."""
+
+    id: Identifier
+    fixture: RelativePath
+    prompt: RelativePath
+    test_command: Annotated[tuple[Line, ...], Field(min_length=1, max_length=100)]
+    allowed_changes: Annotated[tuple[RelativePath, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
+    objective_evaluator: ObjectiveEvaluator | None = None
+
+
+def _form(value: object) -> str:
+    return "name" if isinstance(value, str) else "inline"
+
+
+NominationEntry = Annotated[
+    Annotated[Identifier, Tag("name")] | Annotated[InlineNomination, Tag("inline")], Discriminator(_form)
+]
+
+
+class Judging(Shape):
+    """How often each judge reviews a submission."""
+
+    repeats: Annotated[int, Field(ge=1, le=100)] = 1
+
+
+class PrimaryMetric(StrEnum):
+    """What a release ranks by."""
+
+    SOLVED_RATE = "solved_rate"
+    MEAN_SCORE = "mean_score"
+
+
+class Analysis(Shape):
+    """What is fixed about the statistics before the first result is seen."""
+
+    seed: Annotated[int, Field(ge=0, lt=1 << 53)] = 0
+    primary_metric: PrimaryMetric = PrimaryMetric.SOLVED_RATE
+    require_split: bool = False
+    """Whether verdicts with a lower assurance than `split` are refused."""
+
+
+class ReleaseConfig(Document):
+    """A whole release configuration. Relative paths count from the checkout."""
+
+    SCHEMA_NAME: ClassVar[str] = "release-configuration"
+
+    schema_: Literal["cleanroom/release-configuration/1"] = Field(alias="schema")
+    release: Identifier
+    models_test: HostPath = "."
+    """The public checkout: fixtures and prompts of inline nominations."""
+    results_dir: HostPath = "results"
+    private_artifacts_dir: HostPath | None = None
+    """The store of private evidence; None: `store/` below the state."""
+    private_evaluators_dir: HostPath | None = None
+    require_nomination_selection: bool = False
+    retry_policy: RetryPolicy = RetryPolicy()
+    nominations: Annotated[tuple[NominationEntry, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
+    candidates: Annotated[tuple[Candidate, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
+    judges: Annotated[tuple[Judge, ...], Field(max_length=100)] = ()
+    criteria: Annotated[tuple[Criterion, ...], Field(max_length=100)] = ()
+    clean_room: CleanRoom = CleanRoom()
+    attempts: Annotated[int, Field(ge=1, le=MAX_ENTRIES)] = 1
+    limits: ReleaseLimits = ReleaseLimits()
+    routes: Annotated[tuple[Route, ...], Field(max_length=100)] = ()
+    judging: Judging = Judging()
+    analysis: Analysis = Analysis()
+    supersedes: Identifier | None = None
+    """The release that this one replaces."""
+
+    @property
+    def nomination_ids(self) -> tuple[str, ...]:
+        """Ids of all nominations, in order."""
+        return tuple(entry if isinstance(entry, str) else entry.id for entry in self.nominations)
+
+    def route(self, name: str | None) -> Route | None:
+        """Give a route by its id; None for None."""
+        return next((route for route in self.routes if route.id == name), None)
+
+
+def load_config(path: Path) -> ReleaseConfig:
+    """Read a release configuration.
+
+    Raises:
+        DocumentError, DocumentErrors: the file cannot be read, or is no release configuration.
+    """
+    return parse_config(read_file(path), str(path))
+
+
+def parse_config(data: bytes, file: str) -> ReleaseConfig:
+    """Parse a release configuration; `file` is what errors call it."""
+    config = validate(ReleaseConfig, parse_json(data, file), file, REMOVED)
+    if problems := tuple(_unresolved(config, file)):
+        raise DocumentErrors(errors=problems)
+    return config
+
+
+def _unresolved(config: ReleaseConfig, file: str) -> Iterator[DocumentError]:
+    """Yield what a shape alone cannot see: ids used twice and names of nothing."""
+    named = {
+        "nominations": config.nomination_ids,
+        "candidates": tuple(candidate.id for candidate in config.candidates),
+        "judges": tuple(judge.id for judge in config.judges),
+        "routes": tuple(route.id for route in config.routes),
+        "criteria": config.criteria,
+    }
+    for field, ids in named.items():
+        yield from _repeated(ids, field, file)
+    for index, candidate in enumerate(config.candidates):
+        place = f"candidates[{index}]"
+        yield from _unknown((candidate.route,), named["routes"], f"{place}.route", file)
+        if candidate.nominations is not None:
+            yield from _repeated(candidate.nominations, f"{place}.nominations", file)
+            yield from _unknown(candidate.nominations, named["nominations"], f"{place}.nominations", file)
+    for index, judge in enumerate(config.judges):
+        yield from _unknown((judge.route,), named["routes"], f"judges[{index}].route", file)
+    if config.retry_policy.canonical_attempt > config.attempts:
+        found, most = str(config.retry_policy.canonical_attempt), config.attempts
+        place = "retry_policy.canonical_attempt"
+        yield DocumentError(
+            file=file, field=place, found=found, expected=f"{most} or less", mend="raise 'attempts'"
+        )
+    if config.supersedes == config.release:
+        yield DocumentError(
+            file=file,
+            field="supersedes",
+            found="the release itself",
+            expected="an older release",
+            mend="choose a new id",
+        )
+
+
+def _repeated(ids: Sequence[str], field: str, file: str) -> Iterator[DocumentError]:
+    for name, count in Counter(ids).items():
+        if count > 1:
+            found = f"{name} {count} times"
+            yield DocumentError(
+                file=file, field=field, found=found, expected="each once", mend="rename or remove one"
+            )
+
+
+def _unknown(
+    names: Iterable[str | None], known: Sequence[str], field: str, file: str
+) -> Iterator[DocumentError]:
+    for name in names:
+        if name is not None and name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            mend = f"did you mean {near[0]}?" if near else "add it, or mend its spelling"
+            noun = field.rpartition(".")[2].removesuffix("s")
+            yield DocumentError(
+                file=file, field=field, found=name, expected=f"the id of a {noun} of this file", mend=mend
+            )

@@ -1,0 +1,176 @@
+"""Who takes part in a release, and over which routes models are reached."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from runner.documents.model import Identifier, Shape
+from runner.fields import BaseUrl, HostPath, IsoDate, Line, ModelName, PositiveDecimal, VariableName, refusal
+
+
+class Agent(StrEnum):
+    """The runtimes a candidate or a judge can be reached through."""
+
+    NATIVE = "native"
+    ORACLE = "oracle"
+    PATCH = "patch"
+    NOP = "nop"
+    OPENCODE = "opencode"
+    CODEX = "codex"
+    CLAUDE = "claude"
+    SINGLE_SHOT = "single-shot"
+
+
+CONTROLS = frozenset({Agent.ORACLE, Agent.PATCH, Agent.NOP})
+"""Agents without a model: they need no route and get no network."""
+
+AVAILABLE = frozenset({Agent.NATIVE}) | CONTROLS
+"""Agents that this version can run; the others are read, linted and refused at run."""
+
+
+class Status(StrEnum):
+    """Whether a candidate is planned by default."""
+
+    ACTIVE = "active"
+    EXPERIMENTAL = "experimental"
+    RETIRED = "retired"
+
+
+class NetworkMode(StrEnum):
+    """What a candidate's program can reach: the gateway's socket, or named hosts (login-based agents)."""
+
+    GATEWAY = "gateway"
+    DIRECT = "direct"
+
+
+class Retirement(Shape):
+    """Why and when a candidate left the roster."""
+
+    reason: Line
+    date: IsoDate
+
+
+class Budget(Shape):
+    """Ceilings of one try; the gateway enforces them. What is null has no ceiling of its own."""
+
+    usd: PositiveDecimal | None = None
+    requests: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    tokens: Annotated[int, Field(ge=1, le=10**10)] | None = None
+    """Prompt and completion together, over all requests."""
+    completion_tokens: Annotated[int, Field(ge=1, le=10**7)] | None = None
+    """Of one completion."""
+
+
+class Participant(Shape):
+    """What candidates and judges have in common; the last four are copied into evidence as they are."""
+
+    id: Identifier
+    agent: Agent
+    model: ModelName | None = None
+    route: Identifier | None = None
+    reasoning_variant: Line | None = None
+    """None or `provider_default` passes nothing."""
+    label: Line | None = None
+    runtime: Line | None = None
+    provider: Line | None = None
+    subscription: Line | None = None
+
+    @property
+    def variant(self) -> str | None:
+        """The reasoning variant to pass on."""
+        return None if self.reasoning_variant == "provider_default" else self.reasoning_variant
+
+
+class Candidate(Participant):
+    """A model reached through one runtime and one route, or a control."""
+
+    family: Line | None = None
+    role: Literal["candidate", "anchor"] = "candidate"
+    status: Status = Status.ACTIVE
+    retired: Retirement | None = None
+    self_hosted: bool = False
+    network: NetworkMode = NetworkMode.GATEWAY
+    """Without meaning for controls, which reach nothing."""
+    budget: Budget = Budget()
+    metadata: Mapping[Line, JsonValue] = Field(default_factory=dict)
+    """What the provider tells of the model; copied, never read."""
+    nominations: tuple[Identifier, ...] | None = None
+    """None: all of the release's."""
+    patches: HostPath | None = None
+    """Folder of `<nomination>.patch` files, for the agent `patch`."""
+
+    @property
+    def is_control(self) -> bool:
+        """Whether no model takes part."""
+        return self.agent in CONTROLS
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.is_control and (self.model is not None or self.route is not None):
+            raise refusal(f"neither model nor route beside agent {self.agent}", "remove them")
+        if not self.is_control and (
+            self.model is None or (self.route is None and self.network != NetworkMode.DIRECT)
+        ):
+            raise refusal(f"a model and a route beside agent {self.agent}", "add what is missing")
+        if (self.agent is Agent.PATCH) != (self.patches is not None):
+            raise refusal("'patches' if, and only if, the agent is patch", "add or remove 'patches'")
+        if (self.status is Status.RETIRED) != (self.retired is not None):
+            raise refusal(
+                "'retired' (reason, date) if, and only if, the status is retired", "add or remove 'retired'"
+            )
+        return self
+
+
+class Judge(Participant):
+    """A model that reviews anonymous submissions."""
+
+    budget: Budget = Budget()
+
+    @model_validator(mode="after")
+    def _reachable(self) -> Self:
+        if self.agent in CONTROLS or self.model is None:
+            raise refusal(
+                "a judge with a model and an agent that runs models", "choose another agent, add the model"
+            )
+        return self
+
+
+class Route(Shape):
+    """A way to a provider: a real address, or the embedded scripted provider with its folder of scenarios."""
+
+    id: Identifier
+    protocol: Literal["chat-completions"] = "chat-completions"
+    base_url: BaseUrl | None = None
+    scripted: HostPath | None = None
+    """Folder of scenario files; every document labels the route as scripted."""
+    credential: VariableName | None = None
+    """Name of the environment variable that holds the key."""
+    headers: Mapping[Line, Line] = Field(default_factory=dict)
+    extra_body: Mapping[Line, JsonValue] = Field(default_factory=dict)
+    """Keys added to every request body; recorded as amendments."""
+    amendments: tuple[Literal["include_usage"], ...] = ()
+    """Declared changes to bodies: `include_usage` asks a streaming provider for its usage report."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.base_url is None) == (self.scripted is None):
+            raise refusal("either 'base_url' or 'scripted'", "keep one of the two")
+        if self.scripted is not None and self.credential is not None:
+            raise refusal(
+                "no 'credential' beside 'scripted'", "remove it; the scripted provider needs no key"
+            )
+        if secret := next((name for name in self.headers if name.lower() in _SECRET_HEADERS), None):
+            raise refusal(f"headers without {secret}", "name the key's variable in 'credential' instead")
+        return self
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether no real provider stands behind it."""
+        return self.scripted is not None
+
+
+_SECRET_HEADERS = frozenset(
+    {"authorization", "x-api-key", "api-key", "cookie", "proxy-authorization", "x-goog-api-key"}
+)
