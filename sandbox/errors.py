@@ -38,6 +38,10 @@ class WallsError(SandboxError):
     """A launcher did not report the walls its unit was promised."""
 
 
+class PackError(SandboxError):
+    """A pack is not what its rules allow, or its bytes are not what its header says."""
+
+
 class WorkspaceError(SandboxError):
     """A workspace could not be built, mounted or taken down."""
 
@@ -48,3 +52,7 @@ class CaptureError(SandboxError):
 
 class PatchError(SandboxError):
     """A patch does not apply, or does not give the tree it was made from."""
+
+
+class TreeError(SandboxError):
+    """Entries are no tree, or a listing or content is not kept, or not what its digest says."""
