@@ -1,0 +1,194 @@
+"""Laws of the one table from facts to outcome (contracts 5)."""
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluators.model import Assurance, VerdictCause
+from runner.documents.facts import (
+    AgentFailure,
+    Blame,
+    Facts,
+    FailureCause,
+    Judged,
+    Phase,
+    Unavailable,
+    Violation,
+    VoidFact,
+)
+from runner.outcome import COUNTED, AgentRun, Outcome, agent_end, outcome, score, solved, verdict
+from runner.reason import FAILURES, VERDICTS, reason
+from sandbox.termination import Cause, Termination, Usage
+
+UNAVAILABLE = Unavailable(reason="wrong_answer")
+VIOLATION = Violation(rule="allowed_changes", path="tests/test_x.py", detail="changed tests/test_x.py")
+VOID = VoidFact(blame=Blame.PROVIDER, phase=Phase.SOLUTION, reason="503 three times")
+FAILURE = AgentFailure(cause=FailureCause.TIMEOUT)
+
+
+def judged(*, passed: bool, score: str | None = "1", name: str = "hidden") -> Judged:
+    cause = VerdictCause.PASSED if passed else VerdictCause.FAILED
+    return Judged(id=name, passed=passed, cause=cause, assurance=Assurance.IN_PROCESS, score=score)
+
+
+def every() -> Iterator[Facts]:
+    """All combinations of facts, sensible or not."""
+    for missing, unavailable, captured, violations, void, failure, tests, evaluators in itertools.product(
+        ((), ("tree.json",)),
+        (None, UNAVAILABLE),
+        (False, True),
+        ((), (VIOLATION,)),
+        (None, VOID),
+        (None, FAILURE),
+        (None, False, True),
+        ((), (judged(passed=True),), (judged(passed=True), judged(passed=False, score="0"))),
+    ):
+        yield Facts(
+            missing=missing,
+            unavailable=unavailable,
+            captured=captured,
+            violations=violations,
+            void=void,
+            failure=failure,
+            tests_passed=tests,
+            evaluators=evaluators,
+        )
+
+
+EVERY = tuple(every())
+
+
+def table(facts: Facts) -> Outcome:
+    """Contracts 5 again, row by row, as an independent reading."""
+    holds = {
+        Outcome.MISSING_ARTIFACTS: bool(facts.missing),
+        Outcome.UNAVAILABLE: facts.unavailable is not None,
+        Outcome.FORBIDDEN_CHANGES: facts.captured and bool(facts.violations),
+        Outcome.VOID: facts.void is not None
+        or not facts.captured
+        or facts.tests_passed is None
+        or not facts.evaluators,
+        Outcome.AGENT_FAILURE: facts.failure is not None,
+        Outcome.TESTS_FAILED: facts.tests_passed is False,
+        Outcome.COMPLETED: True,
+    }
+    return next(each for each in Outcome if holds[each])
+
+
+def test_every_combination_of_facts_ends_as_the_table_says() -> None:
+    assert len(EVERY) == 576
+    assert [outcome(facts) for facts in EVERY] == [table(facts) for facts in EVERY]
+
+
+def test_a_proven_violation_is_never_hidden_by_a_void_or_a_failure() -> None:
+    for facts in EVERY:
+        if facts.violations and facts.captured and not facts.missing and facts.unavailable is None:
+            assert outcome(facts) is Outcome.FORBIDDEN_CHANGES
+
+
+def test_a_fault_never_gives_a_score_a_verdict_or_a_place_in_a_denominator() -> None:
+    for facts in EVERY:
+        if facts.void is not None or facts.unavailable is not None or facts.missing:
+            assert (score(facts), verdict(facts), solved(facts)) == (None, None, False)
+        if outcome(facts) in {Outcome.VOID, Outcome.UNAVAILABLE, Outcome.MISSING_ARTIFACTS}:
+            assert outcome(facts) not in COUNTED
+
+
+def test_solved_needs_completion_and_every_evaluator() -> None:
+    for facts in EVERY:
+        clean = not (facts.missing or facts.violations or facts.unavailable or facts.void or facts.failure)
+        passed = bool(facts.evaluators) and all(each.passed for each in facts.evaluators)
+        assert solved(facts) == (clean and facts.captured and facts.tests_passed is True and passed)
+
+
+def test_unknown_is_void_never_passed() -> None:
+    assert outcome(Facts()) is Outcome.VOID
+    assert outcome(Facts(captured=True)) is Outcome.VOID
+    assert outcome(Facts(captured=True, tests_passed=True)) is Outcome.VOID
+
+
+def test_every_combination_has_one_plain_sentence() -> None:
+    for facts in EVERY:
+        text = reason(facts)
+        assert text
+        assert text.isprintable()
+        assert "None" not in text
+
+
+def test_the_words_cover_every_cause() -> None:
+    assert set(FAILURES) == set(FailureCause)
+    assert set(VERDICTS) == set(VerdictCause)
+
+
+def test_the_score_is_the_lowest_and_unknown_where_one_is_unknown() -> None:
+    known = Facts(
+        captured=True,
+        tests_passed=True,
+        evaluators=(judged(passed=True, score="0.90"), judged(passed=True, score="0.5", name="speed")),
+    )
+    assert str(score(known)) == "0.5"
+    unknown = known.model_copy(update={"evaluators": (*known.evaluators, judged(passed=True, score=None))})
+    assert score(unknown) is None
+
+
+def ended(cause: Cause, status: int | None = None) -> Termination:
+    return Termination(cause=cause, status=status, usage=Usage(wall_ms=5))
+
+
+@pytest.mark.parametrize(
+    ("cause", "failure"),
+    [
+        (Cause.EXIT, FailureCause.EXIT_STATUS),
+        (Cause.SIGNAL, FailureCause.SIGNAL),
+        (Cause.TIMEOUT, FailureCause.TIMEOUT),
+        (Cause.OOM, FailureCause.OOM),
+        (Cause.OUTPUT_LIMIT, FailureCause.OUTPUT_LIMIT),
+    ],
+)
+def test_an_agent_that_ends_badly_fails_with_that_cause(cause: Cause, failure: FailureCause) -> None:
+    found = agent_end(AgentRun(termination=ended(cause, 3)))
+    assert isinstance(found, AgentFailure)
+    assert found.cause is failure
+
+
+@given(
+    cause=st.sampled_from(list(Cause)),
+    status=st.sampled_from([None, 0, 1, 9]),
+    budget=st.booleans(),
+    outage=st.sampled_from([None, "503"]),
+    refused=st.sampled_from([None, "400"]),
+    blames=st.booleans(),
+)
+def test_a_provider_is_blamed_only_if_ledger_and_agent_agree(  # one argument a fact
+    cause: Cause, status: int | None, *, budget: bool, outage: str | None, refused: str | None, blames: bool
+) -> None:
+    run = AgentRun(
+        termination=ended(cause, status),
+        budget_spent=budget,
+        provider_outage=outage,
+        request_refused=refused,
+        agent_blames_provider=blames,
+    )
+    found = agent_end(run)
+    if isinstance(found, VoidFact) and found.blame is Blame.PROVIDER:
+        assert outage is not None
+        assert blames
+    if cause is Cause.MANAGER:
+        assert isinstance(found, VoidFact)
+        assert found.blame is Blame.HOST
+    if found is None:
+        assert run.termination.succeeded
+
+
+def test_a_run_stopped_from_outside_is_no_failure_of_the_candidate() -> None:
+    assert isinstance(agent_end(AgentRun(termination=ended(Cause.KILLED))), VoidFact)
+    spent = agent_end(AgentRun(termination=ended(Cause.KILLED), budget_spent=True))
+    assert spent == AgentFailure(cause=FailureCause.BUDGET)
+
+
+def test_a_refused_request_is_the_candidates_failure() -> None:
+    found = agent_end(AgentRun(termination=ended(Cause.EXIT, 1), request_refused="400: too many tokens"))
+    assert found == AgentFailure(cause=FailureCause.REQUEST_REFUSED, status=1, detail="400: too many tokens")
