@@ -1,0 +1,199 @@
+"""The package index, found the way pip is configured and read by its simple interface."""
+
+import ast
+import json
+import ssl
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TypeGuard
+
+import httpx
+
+from runner.errors import SupplyError
+from runner.sdist import Pin, normal_name
+from sandbox.spec import MIB
+
+PYPI = "https://pypi.org/simple"
+MOST_BYTES = 64 * MIB
+ACCEPTED = "application/vnd.pypi.simple.v1+json, text/html;q=0.5"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexSettings:
+    """What pip would use: where the index is, which others come after it, and whose certificates count."""
+
+    url: str = PYPI
+    more: tuple[str, ...] = ()
+    certificates: Path | None = None
+
+    def pip_options(self) -> tuple[str, ...]:
+        """Give the same settings as options of pip's."""
+        more = tuple(f"--extra-index-url={url}" for url in self.more)
+        certificates = () if self.certificates is None else (f"--cert={self.certificates}",)
+        return (f"--index-url={self.url}", *more, *certificates)
+
+
+def find_index(environment: Mapping[str, str]) -> IndexSettings:
+    """Ask pip where the index is, in the operator's own environment.
+
+    Raises:
+        SupplyError: pip does not answer.
+    """
+    argv = [sys.executable, "-m", "pip", "--disable-pip-version-check", "config", "list"]
+    try:
+        answer = subprocess.run(
+            argv, env=dict(environment), capture_output=True, text=True, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise SupplyError(
+            file="pip",
+            field="config list",
+            found=str(error),
+            expected="pip's configuration",
+            mend="run scripts/setup, which installs pip beside the runner",
+        ) from error
+    return parse_index(answer.stdout)
+
+
+def parse_index(listing: str) -> IndexSettings:
+    """Read `pip config list`: the environment counts first, then a command's section, then the global one."""
+    found: dict[str, str] = {}
+    for section in ("global", "install", "download", ":env:"):
+        for line in listing.splitlines():
+            key, _, value = line.partition("=")
+            if key.startswith(f"{section}."):
+                found[key.removeprefix(f"{section}.").lstrip(".")] = _literal(value)
+    certificates = found.get("cert")
+    return IndexSettings(
+        url=found.get("index-url", PYPI).rstrip("/"),
+        more=tuple(found.get("extra-index-url", "").split()),
+        certificates=Path(certificates) if certificates else None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpIndex:
+    """A package index over HTTPS. It sends a package's name and nothing else."""
+
+    settings: IndexSettings
+
+    def download(self, pin: Pin) -> bytes:
+        """Fetch the pinned file, or, if no file has that digest, the version's only `.tar.gz`.
+
+        Raises:
+            SupplyError: the index cannot be reached or has no such file.
+        """
+        page = f"{self.settings.url}/{normal_name(pin.name)}/"
+        trusted = ssl.create_default_context(cafile=self.settings.certificates)
+        try:
+            with httpx.Client(verify=trusted, follow_redirects=True, timeout=60) as client:
+                answer = client.get(page, headers={"accept": ACCEPTED})
+                answer.raise_for_status()
+                link = pick(links(answer.headers.get("content-type", ""), answer.text), pin)
+                return _fetch(client, answer.url.join(link.url), pin)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise _unserved(pin, f"{type(error).__name__}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One file an index offers."""
+
+    filename: str
+    url: str
+    sha256: str | None
+
+
+def links(content_type: str, page: str) -> tuple[Link, ...]:
+    """Read a simple page in either of its forms (PEP 503 or PEP 691); what is no file link is left out."""
+    if "json" not in content_type:
+        reader = _Anchors()
+        reader.feed(page)
+        return tuple(reader.links)
+    try:
+        document: object = json.loads(page)
+    except ValueError:
+        return ()
+    files = document.get("files") if isinstance(document, dict) else None
+    return tuple(_link(file) for file in files if _is_file(file)) if isinstance(files, list) else ()
+
+
+def pick(offered: tuple[Link, ...], pin: Pin) -> Link:
+    """Choose the pinned file: by digest, else by name and version.
+
+    Raises:
+        SupplyError: the version has no `.tar.gz` there.
+    """
+    for link in offered:
+        if link.sha256 == pin.sha256 and link.filename.endswith(".tar.gz"):
+            return link
+    for link in offered:
+        stem = link.filename.removesuffix(".tar.gz")
+        name, _, version = stem.rpartition("-")
+        if stem != link.filename and normal_name(name) == normal_name(pin.name) and version == pin.version:
+            return link
+    raise _unserved(pin, f"{len(offered)} files, none of them this version's .tar.gz")
+
+
+class _Anchors(HTMLParser):
+    """Collects a PEP 503 page's links."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[Link] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take one anchor."""
+        href = dict(attrs).get("href")
+        if tag == "a" and href:
+            url, _, fragment = href.partition("#")
+            digest = fragment.removeprefix("sha256=") if fragment.startswith("sha256=") else None
+            self.links.append(Link(filename=url.rpartition("/")[2], url=url, sha256=digest))
+
+
+def _is_file(file: object) -> TypeGuard[dict[str, object]]:
+    return (
+        isinstance(file, dict) and isinstance(file.get("filename"), str) and isinstance(file.get("url"), str)
+    )
+
+
+def _link(file: dict[str, object]) -> Link:
+    hashes = file.get("hashes")
+    digest = hashes.get("sha256") if isinstance(hashes, dict) else None
+    return Link(filename=str(file["filename"]), url=str(file["url"]), sha256=digest)
+
+
+def _fetch(client: httpx.Client, url: httpx.URL, pin: Pin) -> bytes:
+    with client.stream("GET", url, headers={"accept-encoding": "identity"}) as answer:
+        answer.raise_for_status()
+        parts: list[bytes] = []
+        size = 0
+        for part in answer.iter_raw():
+            size += len(part)
+            if size > MOST_BYTES:
+                raise _unserved(pin, f"a file of more than {MOST_BYTES} bytes")
+            parts.append(part)
+    return b"".join(parts)
+
+
+def _literal(value: str) -> str:
+    """Read what pip printed: a Python string literal."""
+    try:
+        read: object = ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return value
+    return read if isinstance(read, str) else value
+
+
+def _unserved(pin: Pin, found: str) -> SupplyError:
+    return SupplyError(
+        file=f"sdist {pin}",
+        field="index",
+        found=found,
+        expected="its .tar.gz from the package index",
+        mend="check name and version, and that the index pip is configured for can be reached",
+    )

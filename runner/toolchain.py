@@ -1,0 +1,272 @@
+"""A nomination's Python packages: locked by hash, built once outside the clean room, read-only inside."""
+
+import csv
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from runner.canonical import canonical, sha256
+from runner.errors import SupplyError, ToolchainError
+from runner.package_index import IndexSettings
+from runner.sdist import normal_name
+from sandbox.api import Pack, Sandbox
+from sandbox.spec import PYTHON, Mount
+from sandbox.tree import Entry, Kind, read_folder, tree_digest
+
+TARGET = "/opt/toolchain"
+"""Where units see it. The harness puts it on `sys.path`; a public test command gets it as PYTHONPATH."""
+
+RECIPE = 1
+"""Raised when what is made of the same lock changes."""
+
+BUILD_SECONDS = 600
+LINE = re.compile(
+    r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9._, -]*\])?"
+    r"==(?P<version>[A-Za-z0-9][A-Za-z0-9.!+_-]*)"
+    r"\s*(?:;(?P<marker>[^#]*?))?(?P<hashes>(?:\s+--hash=sha256:[0-9a-f]{64})+)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One locked package; any one of the digests will do."""
+
+    name: str
+    version: str
+    sha256: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """A requirements file in which every line is pinned by version and digest."""
+
+    text: str
+    requirements: tuple[Requirement, ...]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file's bytes."""
+        return sha256(self.text.encode())
+
+    @property
+    def distributions(self) -> tuple[str, ...]:
+        """Canonical names of what is in it."""
+        return tuple(sorted(normal_name(each.name) for each in self.requirements))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolchain:
+    """A built lock: a normalised folder of packages."""
+
+    key: str
+    folder: Path
+    entries: tuple[Entry, ...]
+    paths: Mapping[str, Path]
+    distributions: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        """Tree digest of the packages."""
+        return tree_digest(self.entries)
+
+    @property
+    def pack(self) -> Pack:
+        """The packages as they travel to the keeper."""
+        return Pack(entries=self.entries, blobs=lambda sha256: self.paths[sha256].read_bytes())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workshop:
+    """Where toolchains are built and kept, and by what."""
+
+    folder: Path
+    index: IndexSettings
+    scratch_path: str = "/usr/bin:/bin"
+
+
+def parse_lock(text: str, file: str) -> Lock:
+    """Read a requirements file; nothing but pinned and hashed packages may stand in it.
+
+    Raises:
+        ToolchainError: a line is anything else, or a package stands there twice.
+    """
+    requirements: dict[str, Requirement] = {}
+    for number, line in _logical_lines(text):
+        found = LINE.fullmatch(line)
+        if found is None:
+            raise ToolchainError(
+                file=file,
+                field=f"line {number}",
+                found=line,
+                expected="`name==version --hash=sha256:<64 hex digits>`, options and links refused",
+                mend="lock it again, for example with `uv pip compile --generate-hashes`",
+            )
+        name = normal_name(found["name"])
+        if name in requirements and found["marker"] is None:
+            raise ToolchainError(
+                file=file,
+                field=f"line {number}",
+                found=f"{found['name']} a second time",
+                expected="each package once",
+                mend="keep one of the two lines",
+            )
+        hashes = tuple(part.rpartition(":")[2] for part in found["hashes"].split())
+        requirements[name] = Requirement(name=found["name"], version=found["version"], sha256=hashes)
+    return Lock(text=text, requirements=tuple(requirements.values()))
+
+
+def build_toolchain(lock: Lock, workshop: Workshop) -> Toolchain:
+    """Give the lock's packages, built now or before; the same lock on the same Python is built once.
+
+    Raises:
+        SupplyError: pip could not build it.
+        ToolchainError: what was kept is no longer what was built.
+    """
+    key = _key(lock)
+    kept = workshop.folder / key
+    if not kept.is_dir():
+        half = workshop.folder / f"{key}.half"
+        shutil.rmtree(half, ignore_errors=True)
+        try:
+            _install(lock, half, workshop)
+            _seal(half)
+            half.rename(kept)
+        finally:
+            shutil.rmtree(half, ignore_errors=True)
+    return _load(key, kept, lock)
+
+
+def stored(toolchain: Toolchain, sandbox: Sandbox) -> Mount:
+    """Keep a toolchain in the clean room's store and give the mount that shows it."""
+    return Mount(object=sandbox.store(toolchain.pack), target=TARGET)
+
+
+def distributions(toolchain: Toolchain) -> tuple[str, ...]:
+    """Name what can be imported from it: lint refuses a nomination that fixes one of these."""
+    return toolchain.distributions
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Join continued lines, take comments off, and number each by its first line."""
+    pending, first = "", 0
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = re.sub(r"(^|\s)#.*$", "", raw).rstrip()
+        first = first or number
+        pending += line.removesuffix("\\") + " "
+        if line.endswith("\\"):
+            continue
+        if pending.strip():
+            yield first, " ".join(pending.split())
+        pending, first = "", 0
+    if pending.strip():
+        yield first, " ".join(pending.split())
+
+
+def _key(lock: Lock) -> str:
+    asked = "import platform, sysconfig; print(platform.python_version(), sysconfig.get_platform())"
+    try:
+        answer = subprocess.run(
+            [PYTHON, "-I", "-S", "-c", asked], env={}, capture_output=True, text=True, timeout=30, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise _unbuilt(f"{PYTHON}: {error}", "install Debian's python3") from error
+    known = {"recipe": RECIPE, "python": answer.stdout.strip(), "lock": lock.digest}
+    return sha256(canonical(known))
+
+
+def _install(lock: Lock, half: Path, workshop: Workshop) -> None:
+    (half / "home").mkdir(parents=True)
+    (half / "requirements.txt").write_text(lock.text)
+    argv = [
+        *(sys.executable, "-m", "pip", f"--python={PYTHON}", "--isolated", "--disable-pip-version-check"),
+        *(
+            "--no-input",
+            "--no-cache-dir",
+            "install",
+            "--require-hashes",
+            "--only-binary=:all:",
+            "--no-compile",
+        ),
+        *("--quiet", "--progress-bar=off", f"--target={half / 'tree'}", "-r", str(half / "requirements.txt")),
+        *workshop.index.pip_options(),
+    ]
+    environment = {
+        "PATH": workshop.scratch_path,
+        "HOME": str(half / "home"),
+        "TMPDIR": str(half / "home"),
+        "LANG": "C.UTF-8",
+        "PIP_CONFIG_FILE": "/dev/null",
+    }
+    try:
+        ended = subprocess.run(
+            argv, env=environment, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise _unbuilt(str(error), "run scripts/setup, which installs pip beside the runner") from error
+    if ended.returncode:
+        said = " / ".join(ended.stderr.strip().splitlines()[-6:])
+        raise _unbuilt(f"pip ended with {ended.returncode}: {said}", "mend the lock, or the way to the index")
+
+
+def _seal(half: Path) -> None:
+    """Leave what the lock alone decides: no programs with a path in them, caches or installer's notes."""
+    tree = half / "tree"
+    tree.mkdir(exist_ok=True)
+    shutil.rmtree(tree / "bin", ignore_errors=True)
+    for path in sorted(tree.rglob("*")):
+        if path.name == "__pycache__":
+            shutil.rmtree(path)
+        elif path.suffix == ".pyc" or _is_note(path):
+            path.unlink(missing_ok=True)
+    for record in sorted(tree.glob("*.dist-info/RECORD")):
+        _mend_record(record, tree)
+    shutil.rmtree(half / "home")
+    entries, _ = _walk(tree)
+    (half / "digest").write_text(tree_digest(entries))
+
+
+def _is_note(path: Path) -> bool:
+    return path.parent.suffix == ".dist-info" and path.name in {"INSTALLER", "REQUESTED", "direct_url.json"}
+
+
+def _mend_record(record: Path, tree: Path) -> None:
+    """Keep the lines of files that are still there."""
+    kept = io.StringIO()
+    writer = csv.writer(kept, lineterminator="\n")
+    for row in csv.reader(record.read_text().splitlines()):
+        if row and ".." not in PurePosixPath(row[0]).parts and (tree / row[0]).is_file():
+            writer.writerow(row)
+    record.write_text(kept.getvalue())
+
+
+def _walk(tree: Path) -> tuple[tuple[Entry, ...], dict[str, Path]]:
+    entries = tuple(entry for entry in read_folder(tree) if entry.kind is not Kind.FOLDER)
+    paths = {entry.sha256: tree / os.fsdecode(entry.path) for entry in entries if entry.sha256 is not None}
+    return entries, paths
+
+
+def _load(key: str, kept: Path, lock: Lock) -> Toolchain:
+    entries, paths = _walk(kept / "tree")
+    toolchain = Toolchain(
+        key=key, folder=kept / "tree", entries=entries, paths=paths, distributions=lock.distributions
+    )
+    built = (kept / "digest").read_text() if (kept / "digest").is_file() else "nothing"
+    if toolchain.digest != built:
+        raise ToolchainError(
+            file=str(kept),
+            field="digest",
+            found=toolchain.digest,
+            expected=built,
+            mend=f"something changed a built toolchain; remove {kept}, it is built anew",
+        )
+    return toolchain
+
+
+def _unbuilt(found: str, mend: str) -> SupplyError:
+    return SupplyError(file="toolchain", field="build", found=found, expected="a built toolchain", mend=mend)
