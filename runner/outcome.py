@@ -44,12 +44,14 @@ def outcome(facts: Facts) -> Outcome:
 
 def is_void(facts: Facts) -> bool:
     """Whether somebody else's fault, or a gap in what is known, keeps the try from saying anything."""
-    return facts.void is not None or not facts.captured or facts.tests_passed is None or not facts.evaluators
+    judged = tuple(each.id for each in facts.evaluators)
+    complete = facts.captured and facts.tests_passed is not None and judged == facts.planned_evaluators
+    return facts.void is not None or not complete
 
 
 def verdict(facts: Facts) -> bool | None:
-    """Whether every evaluator passed; None where nothing may be said about it."""
-    if facts.missing or facts.unavailable is not None or is_void(facts):
+    """Whether every evaluator passed; None where nothing may be said about it, or nothing judged it."""
+    if facts.missing or facts.unavailable is not None or is_void(facts) or not facts.evaluators:
         return None
     return all(each.passed for each in facts.evaluators)
 

@@ -81,7 +81,7 @@ def _void(facts: Facts) -> str:
     if not facts.captured:
         return "the runner failed: nothing was captured, and nobody knows why"
     gap = "public tests" if facts.tests_passed is None else "evaluators"
-    return f"the runner failed: the {gap} never ran, and nobody knows why"
+    return f"the runner failed: the {gap} did not all run, and nobody knows why"
 
 
 def _failure(facts: Facts) -> str:
@@ -97,6 +97,8 @@ def _judged(facts: Facts) -> str:
 
 
 def _evaluators(judged: tuple[Judged, ...]) -> str:
+    if not judged:
+        return "no hidden check"
     if all(each.passed for each in judged):
         return f"hidden checks passed ({_listed(tuple(each.id for each in judged))})"
     return _listed(

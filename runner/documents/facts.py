@@ -137,7 +137,10 @@ class Facts(Shape):
     failure: AgentFailure | None = None
     tests_passed: bool | None = None
     """Null: the public tests did not run."""
+    planned_evaluators: tuple[Identifier, ...] = ()
+    """All evaluators of the nomination, in its order."""
     evaluators: tuple[Judged, ...] = ()
+    """Those that gave a verdict; void unless they are the planned ones."""
     missing: tuple[str, ...] = ()
     """Evidence that is not there. Only derived documents know it."""
 

@@ -34,9 +34,21 @@ def judged(*, passed: bool, score: str | None = "1", name: str = "hidden") -> Ju
     return Judged(id=name, passed=passed, cause=cause, assurance=Assurance.IN_PROCESS, score=score)
 
 
+JUDGED = (
+    ((), ()),
+    (("hidden",), ()),
+    (("hidden",), (judged(passed=True),)),
+    (("hidden",), (judged(passed=True), judged(passed=True, name="other"))),
+    (("hidden", "speed"), (judged(passed=True), judged(passed=False, score="0", name="speed"))),
+)
+
+
 def every() -> Iterator[Facts]:
     """All combinations of facts, sensible or not."""
-    for missing, unavailable, captured, violations, void, failure, tests, evaluators in itertools.product(
+    for missing, unavailable, captured, violations, void, failure, tests, (
+        planned,
+        evaluators,
+    ) in itertools.product(
         ((), ("tree.json",)),
         (None, UNAVAILABLE),
         (False, True),
@@ -44,7 +56,7 @@ def every() -> Iterator[Facts]:
         (None, VOID),
         (None, FAILURE),
         (None, False, True),
-        ((), (judged(passed=True),), (judged(passed=True), judged(passed=False, score="0"))),
+        JUDGED,
     ):
         yield Facts(
             missing=missing,
@@ -54,6 +66,7 @@ def every() -> Iterator[Facts]:
             void=void,
             failure=failure,
             tests_passed=tests,
+            planned_evaluators=planned,
             evaluators=evaluators,
         )
 
@@ -70,7 +83,7 @@ def table(facts: Facts) -> Outcome:
         Outcome.VOID: facts.void is not None
         or not facts.captured
         or facts.tests_passed is None
-        or not facts.evaluators,
+        or [each.id for each in facts.evaluators] != list(facts.planned_evaluators),
         Outcome.AGENT_FAILURE: facts.failure is not None,
         Outcome.TESTS_FAILED: facts.tests_passed is False,
         Outcome.COMPLETED: True,
@@ -79,7 +92,7 @@ def table(facts: Facts) -> Outcome:
 
 
 def test_every_combination_of_facts_ends_as_the_table_says() -> None:
-    assert len(EVERY) == 576
+    assert len(EVERY) == 960
     assert [outcome(facts) for facts in EVERY] == [table(facts) for facts in EVERY]
 
 
@@ -100,14 +113,22 @@ def test_a_fault_never_gives_a_score_a_verdict_or_a_place_in_a_denominator() -> 
 def test_solved_needs_completion_and_every_evaluator() -> None:
     for facts in EVERY:
         clean = not (facts.missing or facts.violations or facts.unavailable or facts.void or facts.failure)
-        passed = bool(facts.evaluators) and all(each.passed for each in facts.evaluators)
+        ids = tuple(each.id for each in facts.evaluators)
+        passed = (
+            bool(ids) and ids == facts.planned_evaluators and all(each.passed for each in facts.evaluators)
+        )
         assert solved(facts) == (clean and facts.captured and facts.tests_passed is True and passed)
 
 
 def test_unknown_is_void_never_passed() -> None:
     assert outcome(Facts()) is Outcome.VOID
     assert outcome(Facts(captured=True)) is Outcome.VOID
-    assert outcome(Facts(captured=True, tests_passed=True)) is Outcome.VOID
+    assert outcome(Facts(captured=True, tests_passed=True, planned_evaluators=("hidden",))) is Outcome.VOID
+
+
+def test_an_attempt_that_nothing_judged_has_no_verdict() -> None:
+    facts = Facts(captured=True, tests_passed=True)
+    assert (outcome(facts), verdict(facts), solved(facts)) == (Outcome.COMPLETED, None, False)
 
 
 def test_every_combination_has_one_plain_sentence() -> None:
@@ -127,10 +148,12 @@ def test_the_score_is_the_lowest_and_unknown_where_one_is_unknown() -> None:
     known = Facts(
         captured=True,
         tests_passed=True,
+        planned_evaluators=("hidden", "speed"),
         evaluators=(judged(passed=True, score="0.90"), judged(passed=True, score="0.5", name="speed")),
     )
     assert str(score(known)) == "0.5"
-    unknown = known.model_copy(update={"evaluators": (*known.evaluators, judged(passed=True, score=None))})
+    unsure = (known.evaluators[0], judged(passed=True, score=None, name="speed"))
+    unknown = known.model_copy(update={"evaluators": unsure})
     assert score(unknown) is None
 
 
