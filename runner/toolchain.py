@@ -227,8 +227,24 @@ def _seal(half: Path) -> None:
     for record in sorted(tree.glob("*.dist-info/RECORD")):
         _mend_record(record, tree)
     shutil.rmtree(half / "home")
+    _compile(tree)
     entries, _ = _walk(tree)
     (half / "digest").write_text(tree_digest(entries))
+
+
+def _compile(tree: Path) -> None:
+    """Add byte code that never looks at its source again: it halves the start of every test run.
+
+    A source that this Python cannot compile is left as it is; importing it fails as it would have anyway.
+    """
+    argv = [
+        *(PYTHON, "-I", "-S", "-m", "compileall", "-q", "-j1", "--invalidation-mode=unchecked-hash"),
+        *("-s", str(tree), "-p", TARGET, str(tree)),
+    ]
+    try:
+        subprocess.run(argv, env={}, capture_output=True, timeout=BUILD_SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise _unbuilt(f"{PYTHON}: {error}", "install Debian's python3") from error
 
 
 def _is_note(path: Path) -> bool:
