@@ -1,8 +1,10 @@
 """What is judged, and what a judgement is."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol
 
 from sandbox.api import Pack, Sandbox
@@ -69,6 +71,18 @@ class Verdict:
     def passed(self) -> bool:
         """Whether the submission passed."""
         return self.cause is VerdictCause.PASSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorSpec:
+    """One evaluator as a nomination describes it; the registry makes an `Evaluator` of it."""
+
+    id: str
+    kind: str
+    options: Mapping[str, object]
+    """Parsed JSON, for the kind alone to read and to check."""
+    folder: Path
+    """The nomination's private files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

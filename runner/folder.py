@@ -1,0 +1,131 @@
+"""A nomination's folder: all its files by path and digest. Links, special files and odd names are refused."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.errors import DocumentError
+from runner.fields import is_plain_path
+from runner.parsing import read_file
+from sandbox.spec import MIB
+
+CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"})
+"""What tools leave behind; never part of a nomination."""
+
+_CHUNK = MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """How much a nomination's folder may hold."""
+
+    files: int = 200_000
+    file_bytes: int = 64 * MIB
+    total_bytes: int = 1024 * MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """One file: where it stands below the folder, where that is on this host, and what it holds."""
+
+    path: str
+    place: Path
+    sha256: str
+    size: int
+    executable: bool
+
+    def read(self) -> bytes:
+        """Give its bytes, which must still be those that were hashed.
+
+        Raises:
+            DocumentError: it changed.
+        """
+        data = read_file(self.place, self.size)
+        if hashlib.sha256(data).hexdigest() != self.sha256:
+            raise _refused(
+                self.place, "other bytes than a moment ago", "a file that nobody writes to", "try again"
+            )
+        return data
+
+
+def list_files(folder: Path, prefix: str = "", caps: Caps = Caps()) -> tuple[StoredFile, ...]:
+    """Hash every file below a folder, sorted by path; `prefix` is put before their paths.
+
+    Raises:
+        DocumentError: it is no folder, holds what is no plain file or folder, or too much.
+    """
+    files: list[StoredFile] = []
+    total = 0
+    for relative, place in _walk(folder, prefix):
+        stored = _hashed(relative, place, caps)
+        files.append(stored)
+        total += stored.size
+        if len(files) > caps.files or total > caps.total_bytes:
+            most = f"at most {caps.files} files and {caps.total_bytes} bytes"
+            raise _refused(
+                folder, "more than a nomination may hold", most, "remove what the task does not need"
+            )
+    return tuple(sorted(files, key=lambda file: file.path))
+
+
+def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
+    pending = [(prefix, folder)]
+    while pending:
+        relative, place = pending.pop()
+        for child in _children(place):
+            path = f"{relative}/{child.name}" if relative else child.name
+            if child.is_dir(follow_symlinks=False):
+                if child.name not in CACHES:
+                    pending.append((path, Path(child.path)))
+                continue
+            if not is_plain_path(path):
+                raise _refused(
+                    place, f"the name {child.name!a}", "printable names, not too long", "rename it"
+                )
+            if not child.is_file(follow_symlinks=False):
+                kind = "a symbolic link" if child.is_symlink() else "a special file"
+                raise _refused(
+                    Path(child.path), kind, "files and folders alone", "put a plain file in its place"
+                )
+            yield path, Path(child.path)
+
+
+def _children(place: Path) -> list[os.DirEntry[str]]:
+    if place.is_symlink():
+        raise _refused(place, "a symbolic link", "a folder", "put the folder itself in its place")
+    try:
+        with os.scandir(place) as found:
+            return list(found)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "an impossible path"
+        raise _refused(place, reason.lower(), "a readable folder", "make it, or mend its name") from error
+
+
+def _hashed(relative: str, place: Path, caps: Caps) -> StoredFile:
+    digest = hashlib.sha256()
+    size = 0
+    try:
+        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise _refused(
+            place, (error.strerror or "").lower(), "a readable file", "let this account read it"
+        ) from error
+    with os.fdopen(descriptor, "rb") as stream:
+        mode = os.fstat(descriptor).st_mode
+        while stat.S_ISREG(mode) and size <= caps.file_bytes and (chunk := stream.read(_CHUNK)):
+            digest.update(chunk)
+            size += len(chunk)
+    if size > caps.file_bytes:
+        raise _refused(
+            place, f"more than {caps.file_bytes} bytes", f"at most {caps.file_bytes} bytes", "shorten it"
+        )
+    executable = bool(mode & stat.S_IXUSR)
+    return StoredFile(path=relative, place=place, sha256=digest.hexdigest(), size=size, executable=executable)
+
+
+def _refused(place: Path, found: str, expected: str, mend: str) -> DocumentError:
+    name = os.fsencode(place).decode("utf-8", "backslashreplace")
+    return DocumentError(file=name, field="", found=found, expected=expected, mend=mend)
