@@ -1,0 +1,225 @@
+"""The runner's side of the gateway: start it, give it attempts, take its ledger lines."""
+
+import contextlib
+import json
+import os
+import select
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from runner.documents.ledger import LedgerLine
+from runner.gateway.errors import GatewayError
+from runner.gateway.relay.terms import Patience, Terms
+from sandbox.api import Sandbox
+from sandbox.spec import MIB, PYTHON, Limits, Mount, Network, ObjectId, Reach, Role, UnitSpec
+
+GATEWAY_TARGET = "/opt/gateway"
+GATEWAY_LIMITS = Limits(wall=timedelta(hours=24), memory_bytes=512 * MIB, tasks=128, output_bytes=1 * MIB)
+PACKET_LIMIT = 128 << 10
+STARTED_S, OPENED_S, CLOSED_S = 15.0, 5.0, 10.0
+NOISE_LIMIT = 16 << 10
+
+OnLine = Callable[[LedgerLine], None]
+
+
+class Unit(Protocol):
+    """What is needed of a started unit: a running one of the sandbox is one."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+
+    def go(self) -> None:
+        """Let the program start."""
+
+
+@dataclass(slots=True, kw_only=True)
+class AttemptTraffic:
+    """What came through for one attempt so far, in the order in which it ended."""
+
+    attempt: str
+    on_line: OnLine
+    finished: list[LedgerLine] = field(default_factory=list)
+    surplus: int | None = None
+    """Requests beyond the budget, which have no lines; known once the attempt is closed."""
+    opened: threading.Event = field(default_factory=threading.Event)
+    closed: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def lines(self) -> tuple[LedgerLine, ...]:
+        """The lines, in the order in which requests came."""
+        return tuple(sorted(self.finished, key=lambda line: line.sequence))
+
+
+@dataclass(slots=True)
+class Gateway:
+    """A gateway that serves attempts. Made by `open_gateway`."""
+
+    control: socket.socket
+    ready: threading.Event = field(default_factory=threading.Event)
+    lost: str | None = None
+    """Why there is no gateway any more, if so."""
+    noise: bytearray = field(default_factory=bytearray)
+    """The last of what its program printed: tracebacks of faults, never bodies or keys."""
+    _attempts: dict[str, AttemptTraffic] = field(default_factory=dict)
+
+    @contextmanager
+    def attempt(self, terms: Terms, listener: int, on_line: OnLine) -> Iterator[AttemptTraffic]:
+        """Serve one attempt on its listening socket, which is closed here; `on_line` is called from a thread.
+
+        A line is acknowledged when `on_line` returns, and only then the agent gets the last of its answer.
+
+        Raises:
+            GatewayError: The gateway died, or did not answer.
+        """
+        traffic = AttemptTraffic(attempt=terms.attempt, on_line=on_line)
+        self._attempts[terms.attempt] = traffic
+        try:
+            self._open(terms, listener)
+            self.expect(traffic.opened, OPENED_S, "did not open an attempt")
+            yield traffic
+        except BaseException:
+            with contextlib.suppress(GatewayError):
+                self._close(traffic)
+            raise
+        else:
+            self._close(traffic)
+        finally:
+            del self._attempts[terms.attempt]
+
+    def _open(self, terms: Terms, listener: int) -> None:
+        try:
+            packet = {"do": "open", **asdict(terms), "headers": [list(pair) for pair in terms.headers]}
+            self._send(packet, listener)
+        finally:
+            os.close(listener)
+
+    def _close(self, traffic: AttemptTraffic) -> None:
+        self._send({"do": "close", "attempt": traffic.attempt})
+        self.expect(traffic.closed, CLOSED_S, "did not close an attempt")
+
+    def _send(self, packet: Mapping[str, object], descriptor: int | None = None) -> None:
+        data = json.dumps(packet).encode()
+        if len(data) > PACKET_LIMIT:
+            raise GatewayError(f"a route's terms take {len(data)} bytes; at most {PACKET_LIMIT} can be sent")
+        try:
+            socket.send_fds(self.control, [data], [] if descriptor is None else [descriptor])
+        except OSError as error:
+            raise GatewayError(f"the gateway is gone: {self._epitaph(str(error))}") from error
+
+    def expect(self, event: threading.Event, patience_s: float, failing: str) -> None:
+        """Wait for what the gateway has to say.
+
+        Raises:
+            GatewayError: It did not in time, or is gone.
+        """
+        if not event.wait(patience_s) or self.lost is not None:
+            raise GatewayError(f"the gateway {failing}: {self._epitaph('no answer in time')}")
+
+    def _epitaph(self, otherwise: str) -> str:
+        last = self.noise.decode("utf-8", "replace").strip()
+        return "\n".join(part for part in (self.lost or otherwise, last) if part)
+
+    def listen(self) -> None:
+        """Take packets until the gateway ends. Runs in a thread of its own."""
+        try:
+            while data := self.control.recv(PACKET_LIMIT):
+                self._take(json.loads(data))
+            self._lose("it ended")
+        except (OSError, ValueError, KeyError, ValidationError, GatewayError) as error:
+            self._lose(f"{type(error).__name__}: {error}")
+
+    def _lose(self, why: str) -> None:
+        self.lost = why
+        self.ready.set()
+        for traffic in tuple(self._attempts.values()):
+            traffic.opened.set()
+            traffic.closed.set()
+
+    def _take(self, packet: dict[str, object]) -> None:
+        if packet["say"] == "ready":
+            self.ready.set()
+            return
+        traffic = self._attempts[str(packet["attempt"])]
+        match packet["say"]:
+            case "opened":
+                traffic.opened.set()
+            case "line":
+                line = LedgerLine.model_validate_json(json.dumps(packet["line"]))
+                traffic.finished.append(line)
+                traffic.on_line(line)
+                self._send({"do": "taken", "attempt": traffic.attempt, "sequence": line.sequence})
+            case "closed":
+                traffic.surplus = int(str(packet["surplus"]))
+                traffic.closed.set()
+            case other:
+                raise GatewayError(f"the gateway says {other!r}, which nobody knows")
+
+    def overhear(self, *descriptors: int) -> None:
+        """Drain what the program prints, keeping the last of it. Runs in a thread of its own."""
+        open_ones = set(descriptors)
+        while open_ones:
+            for readable in select.select(list(open_ones), [], [])[0]:
+                try:
+                    data = os.read(readable, 4096)
+                except OSError:
+                    data = b""
+                if not data:
+                    open_ones.discard(readable)
+                self.noise += data
+                del self.noise[:-NOISE_LIMIT]
+
+
+def gateway_spec(bundle: ObjectId, limits: Limits = GATEWAY_LIMITS) -> UnitSpec:
+    """Say how the gateway's unit is started from its stored bundle."""
+    return UnitSpec(
+        role=Role.GATEWAY,
+        argv=(PYTHON, "-I", "-S", "-B", GATEWAY_TARGET),
+        limits=limits,
+        working_directory="/",
+        mounts=(Mount(object=bundle, target=GATEWAY_TARGET),),
+        network=Network(reach=Reach.OUTSIDE),
+    )
+
+
+@contextmanager
+def open_gateway(sandbox: Sandbox, bundle: ObjectId, limits: Limits = GATEWAY_LIMITS) -> Iterator[Gateway]:
+    """Start the gateway's unit and keep it until left.
+
+    Raises:
+        SandboxError: The unit did not start.
+        GatewayError: Its program did not.
+    """
+    with sandbox.start(gateway_spec(bundle, limits)) as running, serve_through(running) as gateway:
+        yield gateway
+
+
+@contextmanager
+def serve_through(unit: Unit) -> Iterator[Gateway]:
+    """Talk to a gateway's program that is about to get its go."""
+    gateway = Gateway(socket.socket(fileno=os.dup(unit.stdin)))
+    hearing = (
+        threading.Thread(target=gateway.listen, daemon=True),
+        threading.Thread(
+            target=gateway.overhear, args=(os.dup(unit.stdout), os.dup(unit.stderr)), daemon=True
+        ),
+    )
+    try:
+        unit.go()
+        for thread in hearing:
+            thread.start()
+        gateway.expect(gateway.ready, STARTED_S, "did not start")
+        yield gateway
+    finally:
+        with contextlib.suppress(OSError):
+            gateway.control.shutdown(socket.SHUT_RDWR)
+
+
+__all__ = ["AttemptTraffic", "Gateway", "Patience", "Terms", "gateway_spec", "open_gateway", "serve_through"]

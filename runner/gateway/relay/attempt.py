@@ -1,0 +1,192 @@
+"""One attempt's traffic: its listening socket, its connections, its numbered ledger lines."""
+
+import contextlib
+import socket
+import threading
+import time
+from dataclasses import dataclass, field
+
+import h11
+import httpx
+
+from .control import Control
+from .draft import Draft
+from .exchange import Exchange
+from .inbound import CLIENT_GONE, Inbound, TooLargeError
+from .rules import CHAT_PATH, MODELS_PATH, Refused, check_chat, check_line, error_body, models_body
+from .tally import name_of
+from .terms import Terms
+
+CONNECTIONS = 32
+CLOSE_S = 1.0
+OPERATIONS = {CHAT_PATH: "chat", MODELS_PATH: "models"}
+
+
+@dataclass(slots=True, kw_only=True)
+class Attempt:
+    """Serves one listening socket until it is closed. Whoever reaches the socket is the attempt."""
+
+    terms: Terms
+    listener: socket.socket
+    client: httpx.Client
+    control: Control
+    closing: threading.Event = field(default_factory=threading.Event)
+    opened: float = field(default_factory=time.monotonic)
+    _sequence: int = 0
+    _surplus: int = 0
+    _drafts: dict[int, Draft] = field(default_factory=dict)
+    _connections: dict[socket.socket, threading.Thread] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _room: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(CONNECTIONS))
+
+    def serve(self) -> None:
+        """Take connections, as many at once as there is room for, until the listener is shut down."""
+        while not self.closing.is_set():
+            self._room.acquire()
+            try:
+                sock, _ = self.listener.accept()
+            except OSError:
+                self._room.release()
+                self.closing.wait(0.05)
+                continue
+            serving = threading.Thread(target=self._serve_connection, args=(sock,), daemon=True)
+            with self._lock:
+                self._connections[sock] = serving
+            serving.start()
+
+    def close(self) -> None:
+        """Hang up on everybody, write the lines of requests still under way, and say so."""
+        self.closing.set()
+        with self._lock:
+            connections = dict(self._connections)
+        for sock in (self.listener, *connections):
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+        deadline = time.monotonic() + CLOSE_S
+        for serving in connections.values():
+            serving.join(max(0.0, deadline - time.monotonic()))
+        # A thread that still waits for its provider finds its line written, and nobody to answer.
+        for draft in tuple(self._drafts.values()):
+            self._settle(draft)
+        self.listener.close()
+        closed = {"say": "closed", "attempt": self.terms.attempt}
+        self.control.send({**closed, "requests": self._sequence, "surplus": self._surplus})
+
+    def _serve_connection(self, sock: socket.socket) -> None:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        inbound = Inbound(sock)
+        try:
+            while not self.closing.is_set() and self._serve_request(inbound):
+                pass
+        finally:
+            inbound.close()
+            with self._lock:
+                self._connections.pop(sock, None)
+            self._room.release()
+
+    def _serve_request(self, inbound: Inbound) -> bool:
+        """Serve one request; say whether another may follow on this connection."""
+        head = self._head(inbound)
+        if head is None:
+            return False
+        draft = self._begin(head[1])
+        try:
+            self._handle(head, draft, inbound)
+        except CLIENT_GONE:
+            return False
+        finally:
+            self._settle(draft)
+        return draft.refusal not in {"http", "too_large"}
+
+    def _head(self, inbound: Inbound) -> tuple[str, str] | None:
+        try:
+            return inbound.next_request()
+        except h11.RemoteProtocolError as error:
+            # Nothing was asked, so there is no line.
+            with contextlib.suppress(*CLIENT_GONE):
+                inbound.answer(error.error_status_hint, error_body("refused", "this is not HTTP"))
+        except CLIENT_GONE:
+            pass
+        return None
+
+    def _begin(self, target: str) -> Draft:
+        with self._lock:
+            over = self._sequence - self.terms.requests
+            self._sequence += over <= 0
+            self._surplus += over > 0
+            draft = Draft(
+                sequence=self._sequence,
+                opened=self.opened,
+                started=time.monotonic(),
+                operation=OPERATIONS.get(target.partition("?")[0], "other"),
+                refusal="budget" if over >= 0 else None,
+            )
+            if over > 0:
+                # One line says that the budget ran out; a flood of them would say no more.
+                draft.claim()
+                draft.settled.set()
+            else:
+                self._drafts[draft.sequence] = draft
+        return draft
+
+    def _handle(self, head: tuple[str, str], draft: Draft, inbound: Inbound) -> None:
+        decided = self._decide(head, draft, inbound)
+        if isinstance(decided, Exchange):
+            decided.run()
+            return
+        status, body = decided
+        draft.status_given, draft.complete = status, True
+        draft.first()
+        self._settle(draft)
+        inbound.answer(status, body)
+
+    def _decide(self, head: tuple[str, str], draft: Draft, inbound: Inbound) -> Exchange | tuple[int, bytes]:
+        try:
+            draft.request = inbound.body()
+        except TooLargeError:
+            return _refuse(draft, Refused(refusal="too_large", status=413, message="the body exceeds 16 MiB"))
+        except h11.RemoteProtocolError:
+            return _refuse(
+                draft, Refused(refusal="http", status=400, message="the body is not sent as announced")
+            )
+        if draft.refusal == "budget":
+            return _refuse(
+                draft, Refused(refusal="budget", status=403, message="the budget of requests is used up")
+            )
+        refused = check_line(*head)
+        if refused is not None:
+            return _refuse(draft, refused)
+        if draft.operation == "models":
+            return 200, models_body(self.terms.model)
+        return self._decide_chat(draft, inbound)
+
+    def _decide_chat(self, draft: Draft, inbound: Inbound) -> Exchange | tuple[int, bytes]:
+        chat = check_chat(draft.request, self.terms)
+        if isinstance(chat, Refused):
+            return _refuse(draft, chat)
+        draft.model_asked, draft.stream, draft.amended = name_of(chat.model), chat.stream, chat.amended
+        return Exchange(
+            terms=self.terms,
+            client=self.client,
+            chat=chat,
+            draft=draft,
+            inbound=inbound,
+            settle=self._settle,
+            closing=self.closing,
+        )
+
+    def _settle(self, draft: Draft) -> None:
+        """Write a request's line, once; return when the runner has it."""
+        if draft.claim():
+            self.control.settle(self.terms.attempt, draft.line(time.monotonic()))
+            with self._lock:
+                self._drafts.pop(draft.sequence, None)
+            draft.settled.set()
+        else:
+            draft.settled.wait()
+
+
+def _refuse(draft: Draft, refused: Refused) -> tuple[int, bytes]:
+    draft.refusal, draft.failure = refused.refusal, "refused"
+    draft.model_asked = name_of(refused.model)
+    return refused.status, error_body("refused", refused.message)

@@ -1,0 +1,108 @@
+"""Scenario files: what the scripted provider answers, step by step."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, JsonValue, model_validator
+
+from runner.documents.ledger import Tokens
+from runner.documents.model import DecimalText, Document, Milliseconds, Shape
+
+
+class When(Shape):
+    """Which conversation a step belongs to, by its first user message."""
+
+    contains: Annotated[str, Field(min_length=1)]
+
+
+class ToolCall(Shape):
+    """A tool call; `arguments` as an object, or `raw` as the literal text, malformed or not."""
+
+    name: str
+    arguments: dict[str, JsonValue] | None = None
+    raw: str | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "ToolCall":
+        if (self.arguments is None) == (self.raw is None):
+            raise ValueError("a tool call has either arguments or raw")
+        return self
+
+
+class Answer(Shape):
+    """A completion."""
+
+    text: str | None = None
+    reasoning: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish_reason: str | None = None
+    """Default: `tool_calls` where there are some, else `stop`."""
+    model: str | None = None
+    """Another model than was asked for, as routers sometimes answer."""
+
+
+class Fail(Shape):
+    """An error of the provider."""
+
+    status: Annotated[int, Field(ge=400, le=599)]
+    message: str = "scripted failure"
+    code: str | None = None
+    retry_after: str | None = None
+    times: Annotated[int, Field(ge=1)] | None = None
+    """Only the first so many times that the very same request comes; then the step's answer follows."""
+
+
+class Raw(Shape):
+    """Bytes of an answer as they are."""
+
+    status: Annotated[int, Field(ge=200, le=599)] = 200
+    content_type: str = "application/json"
+    body: str
+
+
+class Step(Shape):
+    """One answer of the model. With `cut_after` the connection breaks after so many parts were sent."""
+
+    when: When | None = None
+    delay_ms: Milliseconds = 0
+    fail: Fail | None = None
+    raw: Raw | None = None
+    answer: Answer | None = None
+    cut_after: Annotated[int, Field(ge=0)] | None = None
+    hang_ms: Milliseconds = 0
+    """Time without a byte, before anything is sent."""
+    repeat: bool = False
+    """Stands for every later step of its conversation too; the last one only."""
+    usage: Tokens = Tokens(input=100, output=20)
+    cost: DecimalText | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "Step":
+        lasting = self.fail is not None and self.fail.times is None
+        if (self.raw is not None) + (self.answer is not None) + lasting != 1:
+            raise ValueError(
+                "a step has one of fail, raw and answer; fail with times stands beside one of the others"
+            )
+        return self
+
+
+class Scenario(Document):
+    """A scripted model: its name, and its steps in order.
+
+    A conversation is answered by the steps whose `when` its first user message contains; where there are
+    none, by the steps without `when`. The number of the step is the number of assistant messages in the
+    request, so a request that is sent again gets the same answer.
+    """
+
+    SCHEMA_NAME: ClassVar[str] = "scenario"
+    schema_: Literal["cleanroom/scenario/1"] = Field(default="cleanroom/scenario/1", alias="schema")
+    model: Annotated[str, Field(min_length=1)]
+    note: str = ""
+    steps: Annotated[tuple[Step, ...], Field(min_length=1)]
+
+    def step(self, prompt: str, turn: int) -> Step | None:
+        """Give the step that answers; None when the script is over."""
+        named = [step for step in self.steps if step.when is not None and step.when.contains in prompt]
+        mine = named or [step for step in self.steps if step.when is None]
+        if turn < len(mine):
+            return mine[turn]
+        return mine[-1] if mine and mine[-1].repeat else None

@@ -1,0 +1,284 @@
+"""The scripted provider: a real HTTP server of ours that plays scenario files, labelled as such."""
+
+import contextlib
+import hashlib
+import json
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from runner.errors import DocumentError
+from runner.gateway.scenario import Answer, Scenario, Step
+
+LABEL = ("x-cleanroom-scripted", "1")
+MENDING = "write it as docs/reference says of cleanroom/scenario/1"
+
+
+def load_scenarios(folder: Path) -> dict[str, Scenario]:
+    """Read every scenario of a folder, by model.
+
+    Raises:
+        DocumentError: One is broken, or two have one model.
+    """
+    found: dict[str, Scenario] = {}
+    for path in sorted(folder.glob("*.json")):
+        scenario = parse_scenario(path.read_bytes(), str(path))
+        if scenario.model in found:
+            raise DocumentError(
+                file=str(path),
+                field="model",
+                found=scenario.model,
+                expected="a model that no other scenario has",
+                mend="rename one",
+            )
+        found[scenario.model] = scenario
+    return found
+
+
+def parse_scenario(data: bytes, file: str) -> Scenario:
+    """Read one scenario.
+
+    Raises:
+        DocumentError: It is not one.
+    """
+    try:
+        return Scenario.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise DocumentError(
+            file=file,
+            field=place,
+            found=str(first["input"])[:80],
+            expected=first["msg"],
+            mend=MENDING,
+        ) from error
+
+
+@dataclass(slots=True, kw_only=True)
+class ScriptedProvider:
+    """A running scripted provider."""
+
+    base_url: str
+    requests: list[dict[str, object]] = field(default_factory=list)
+    """Bodies of completions asked for, in order."""
+    headers: list[dict[str, str]] = field(default_factory=list)
+    """Their headers, names in lower case."""
+
+
+@contextmanager
+def scripted_provider(scenarios: Mapping[str, Scenario]) -> Iterator[ScriptedProvider]:
+    """Serve scenarios on a free port of 127.0.0.1 until left."""
+    server = _Server(scenarios)
+    serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    serving.start()
+    try:
+        yield server.seen
+    finally:
+        server.over.set()
+        server.shutdown()
+        serving.join()
+        server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 64
+
+    def __init__(self, scenarios: Mapping[str, Scenario]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.scenarios = dict(scenarios)
+        self.seen = ScriptedProvider(base_url=f"http://127.0.0.1:{self.server_port}/v1")
+        self.over = threading.Event()
+        self.times: Counter[str] = Counter()
+        self.guard = threading.Lock()
+
+    def count(self, body: bytes) -> int:
+        """Say how often this very request came, this time included."""
+        with self.guard:
+            key = hashlib.sha256(body).hexdigest()
+            self.times[key] += 1
+            return self.times[key]
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Stay silent about clients that leave."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: _Server
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
+        """Print nothing."""
+
+    def do_GET(self) -> None:
+        if self.path != "/v1/models":
+            self._error(404, "no such path", None)
+            return
+        models = [{"id": name, "object": "model"} for name in sorted(self.server.scenarios)]
+        self._whole(200, {"object": "list", "data": models})
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length", "0")))
+        asked = json.loads(body)
+        self.server.seen.headers.append({name.lower(): value for name, value in self.headers.items()})
+        self.server.seen.requests.append(asked)
+        scenario = self.server.scenarios.get(asked["model"])
+        if scenario is None:
+            self._error(404, f"no scenario for the model {asked['model']}", "model_not_found")
+            return
+        step = scenario.step(_prompt(asked), _turn(asked))
+        if step is None:
+            self._error(400, "the script is over", "script_over")
+            return
+        self._play(step, asked, self.server.count(body))
+
+    def _play(self, step: Step, asked: dict[str, object], time_asked: int) -> None:
+        self.server.over.wait((step.delay_ms + step.hang_ms) / 1_000)
+        if step.fail is not None and (step.fail.times is None or time_asked <= step.fail.times):
+            self._error(step.fail.status, step.fail.message, step.fail.code, step.fail.retry_after)
+        elif step.raw is not None:
+            self._send(step.raw.status, step.raw.content_type, step.raw.body.encode())
+        elif step.answer is not None and asked.get("stream"):
+            self._stream(step, step.answer, asked)
+        elif step.answer is not None:
+            self._whole(200, _completion(step, step.answer, asked), cut=step.cut_after)
+
+    def _error(self, status: int, message: str, code: str | None, retry_after: str | None = None) -> None:
+        error = {"message": message, "type": "scripted", "param": None, "code": code}
+        self._whole(status, {"error": error}, retry_after=retry_after)
+
+    def _whole(
+        self,
+        status: int,
+        document: Mapping[str, object],
+        *,
+        cut: int | None = None,
+        retry_after: str | None = None,
+    ) -> None:
+        data = json.dumps(document).encode()
+        more = {} if retry_after is None else {"retry-after": retry_after}
+        self._send(status, "application/json", data, cut=cut, more=more)
+
+    def _send(
+        self,
+        status: int,
+        content_type: str,
+        data: bytes,
+        *,
+        cut: int | None = None,
+        more: Mapping[str, str] | None = None,
+    ) -> None:
+        self._head(status, {"content-type": content_type, "content-length": str(len(data)), **(more or {})})
+        self.wfile.write(data if cut is None else data[:cut])
+        if cut is not None:
+            self._break()
+
+    def _head(self, status: int, headers: Mapping[str, str]) -> None:
+        self.send_response(status)
+        for name, value in (LABEL, *headers.items()):
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _stream(self, step: Step, answer: Answer, asked: dict[str, object]) -> None:
+        self._head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"})
+        events = _events(step, answer, asked)
+        for event in events if step.cut_after is None else events[: step.cut_after]:
+            self._chunk(b"data: " + event + b"\n\n")
+        if step.cut_after is not None:
+            self._break()
+            return
+        self._chunk(b"data: [DONE]\n\n")
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        self.wfile.flush()
+
+    def _break(self) -> None:
+        self.close_connection = True
+        self.wfile.flush()
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+
+def _prompt(asked: dict[str, object]) -> str:
+    messages = asked.get("messages")
+    users = [each for each in messages if each.get("role") == "user"] if isinstance(messages, list) else []
+    content = users[0].get("content") if users else ""
+    return content if isinstance(content, str) else json.dumps(content)
+
+
+def _turn(asked: dict[str, object]) -> int:
+    messages = asked.get("messages")
+    return sum(each.get("role") == "assistant" for each in messages) if isinstance(messages, list) else 0
+
+
+def _calls(answer: Answer) -> list[dict[str, object]]:
+    return [
+        {
+            "id": f"call_{number}",
+            "type": "function",
+            "function": {
+                "name": call.name,
+                "arguments": call.raw if call.raw is not None else json.dumps(call.arguments),
+            },
+        }
+        for number, call in enumerate(answer.tool_calls)
+    ]
+
+
+def _finish(answer: Answer) -> str:
+    return answer.finish_reason or ("tool_calls" if answer.tool_calls else "stop")
+
+
+def _frame(kind: str, answer: Answer, asked: dict[str, object]) -> dict[str, object]:
+    model = answer.model or asked["model"]
+    return {"id": "chatcmpl-scripted", "object": kind, "created": int(time.time()), "model": model}
+
+
+def _usage(step: Step) -> dict[str, object]:
+    tokens = step.usage
+    usage: dict[str, object] = {
+        "prompt_tokens": tokens.input or 0,
+        "completion_tokens": tokens.output or 0,
+        "total_tokens": (tokens.input or 0) + (tokens.output or 0),
+        "prompt_tokens_details": {"cached_tokens": tokens.cached or 0},
+        "completion_tokens_details": {"reasoning_tokens": tokens.reasoning or 0},
+    }
+    return usage if step.cost is None else {**usage, "cost": float(step.cost)}
+
+
+def _completion(step: Step, answer: Answer, asked: dict[str, object]) -> dict[str, object]:
+    message: dict[str, object] = {"role": "assistant", "content": answer.text}
+    message.update({"reasoning": answer.reasoning} if answer.reasoning else {})
+    message.update({"tool_calls": _calls(answer)} if answer.tool_calls else {})
+    choice = {"index": 0, "message": message, "finish_reason": _finish(answer)}
+    return {**_frame("chat.completion", answer, asked), "choices": [choice], "usage": _usage(step)}
+
+
+def _events(step: Step, answer: Answer, asked: dict[str, object]) -> list[bytes]:
+    deltas: list[dict[str, object]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"reasoning": answer.reasoning}] if answer.reasoning else []
+    text = answer.text or ""
+    deltas += [{"content": text[at : at + 40]} for at in range(0, len(text), 40)]
+    for number, call in enumerate(_calls(answer)):
+        deltas.append({"tool_calls": [{**call, "index": number}]})
+    frame = _frame("chat.completion.chunk", answer, asked)
+    chunks = [{**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    chunks.append({**frame, "choices": [{"index": 0, "delta": {}, "finish_reason": _finish(answer)}]})
+    options = asked.get("stream_options")
+    if isinstance(options, dict) and options.get("include_usage"):
+        chunks = [{**chunk, "usage": None} for chunk in chunks]
+        chunks.append({**frame, "choices": [], "usage": _usage(step)})
+    return [json.dumps(chunk).encode() for chunk in chunks]
