@@ -56,6 +56,8 @@ class Changes:
     """Single entries to look at: files, links, whiteouts, folders that lay below already."""
     whole: tuple[bytes, ...]
     """Folders to be walked whole: new, opaque or redirected ones."""
+    git_touched: bool = False
+    """Whether anything changed in the root's own `.git`, which is in neither list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
