@@ -3,6 +3,7 @@
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -221,7 +222,11 @@ def load_config(path: Path) -> ReleaseConfig:
     Raises:
         DocumentError, DocumentErrors: the file cannot be read, or is no release configuration.
     """
-    return parse_config(read_file(path), str(path))
+    try:
+        data = read_file(path)
+    except DocumentError as error:
+        raise replace(error, mend="name a release configuration with --config or BENCHMARK_CONFIG") from error
+    return parse_config(data, str(path))
 
 
 def parse_config(data: bytes, file: str) -> ReleaseConfig:

@@ -141,3 +141,17 @@ class SealBrokenError(VerificationError):
 
     def __str__(self) -> str:
         return f"{self.file}: found {self.found}; expected {self.expected}; restore the folder from a copy"
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class BegunError(UsageError):
+    """Attempts that were asked for were begun before."""
+
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        rest = f" and {len(self.names) - 1} more" if len(self.names) > 1 else ""
+        return (
+            f"found evidence of {self.names[0]}{rest}; expected attempts that were never begun; "
+            "run again with --resume, which leaves finished ones as they are"
+        )

@@ -27,6 +27,9 @@ class Caps:
     total_bytes: int = 1024 * MIB
 
 
+_CAPS = Caps()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFile:
     """One file: where it stands below the folder, where that is on this host, and what it holds."""
@@ -51,7 +54,37 @@ class StoredFile:
         return data
 
 
-def list_files(folder: Path, prefix: str = "", caps: Caps = Caps()) -> tuple[StoredFile, ...]:
+def hash_file(relative: str, place: Path, caps: Caps = _CAPS) -> StoredFile:
+    """Read one file's facts.
+
+    Raises:
+        DocumentError: it is no regular file, cannot be read, or is too big.
+    """
+    digest = hashlib.sha256()
+    size = 0
+    try:
+        # O_NONBLOCK: a FIFO in a file's place must not hold us up.
+        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        found, mend = (error.strerror or "an unreadable file").lower(), "put a readable file there"
+        raise _refused(place, found, "a file that is no symbolic link", mend) from error
+    with os.fdopen(descriptor, "rb") as stream:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            raise _refused(
+                place, "something that is no file", "a plain file", "put a plain file in its place"
+            )
+        while size <= caps.file_bytes and (chunk := stream.read(_CHUNK)):
+            digest.update(chunk)
+            size += len(chunk)
+    if size > caps.file_bytes:
+        most = f"at most {caps.file_bytes} bytes"
+        raise _refused(place, f"more than {caps.file_bytes} bytes", most, "shorten it")
+    executable = bool(mode & stat.S_IXUSR)
+    return StoredFile(path=relative, place=place, sha256=digest.hexdigest(), size=size, executable=executable)
+
+
+def list_files(folder: Path, prefix: str = "", caps: Caps = _CAPS) -> tuple[StoredFile, ...]:
     """Hash every file below a folder, sorted by path; `prefix` is put before their paths.
 
     Raises:
@@ -60,7 +93,7 @@ def list_files(folder: Path, prefix: str = "", caps: Caps = Caps()) -> tuple[Sto
     files: list[StoredFile] = []
     total = 0
     for relative, place in _walk(folder, prefix):
-        stored = _hashed(relative, place, caps)
+        stored = hash_file(relative, place, caps)
         files.append(stored)
         total += stored.size
         if len(files) > caps.files or total > caps.total_bytes:
@@ -102,28 +135,6 @@ def _children(place: Path) -> list[os.DirEntry[str]]:
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "an impossible path"
         raise _refused(place, reason.lower(), "a readable folder", "make it, or mend its name") from error
-
-
-def _hashed(relative: str, place: Path, caps: Caps) -> StoredFile:
-    digest = hashlib.sha256()
-    size = 0
-    try:
-        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise _refused(
-            place, (error.strerror or "").lower(), "a readable file", "let this account read it"
-        ) from error
-    with os.fdopen(descriptor, "rb") as stream:
-        mode = os.fstat(descriptor).st_mode
-        while stat.S_ISREG(mode) and size <= caps.file_bytes and (chunk := stream.read(_CHUNK)):
-            digest.update(chunk)
-            size += len(chunk)
-    if size > caps.file_bytes:
-        raise _refused(
-            place, f"more than {caps.file_bytes} bytes", f"at most {caps.file_bytes} bytes", "shorten it"
-        )
-    executable = bool(mode & stat.S_IXUSR)
-    return StoredFile(path=relative, place=place, sha256=digest.hexdigest(), size=size, executable=executable)
 
 
 def _refused(place: Path, found: str, expected: str, mend: str) -> DocumentError:

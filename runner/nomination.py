@@ -33,6 +33,8 @@ class Nomination:
     spec: NominationSpec
     folder: Path
     """Where its documents come from; an inline nomination's is the public checkout."""
+    file: str
+    """What errors call its document."""
     prompt: str
     files: tuple[StoredFile, ...]
     """All files, `nomination.toml` and provenance included, sorted by path."""
@@ -42,11 +44,6 @@ class Nomination:
     def id(self) -> str:
         """Its name in the release."""
         return self.spec.id
-
-    @property
-    def file(self) -> str:
-        """What errors call its document."""
-        return str(self.folder / DOCUMENT)
 
     def below(self, folder: str) -> tuple[StoredFile, ...]:
         """Give the files of one of its folders; their paths still begin with the folder's name."""
@@ -80,27 +77,16 @@ def load_nomination(folder: Path) -> Nomination:
     spec = validate(NominationSpec, parse_toml(document.read(), str(document.place)), str(document.place))
     prompt = read_prompt(_needed(by_path.get(PROMPT), folder / PROMPT))
     nomination = Nomination(
-        spec=spec, folder=folder, prompt=prompt, files=files, evaluators=tuple(_evaluators(spec, folder))
+        spec=spec,
+        folder=folder,
+        file=str(document.place),
+        prompt=prompt,
+        files=files,
+        evaluators=tuple(_evaluators(spec, folder)),
     )
     if problems := tuple(_misplaced(nomination)):
         raise DocumentErrors(errors=problems)
     return nomination
-
-
-def load_nominations(parent: Path, names: Iterable[str]) -> tuple[Nomination, ...]:
-    """Read nomination folders by name, telling the problems of all of them together."""
-    loaded: list[Nomination] = []
-    problems: list[DocumentError] = []
-    for name in names:
-        try:
-            loaded.append(load_nomination(parent / name))
-        except DocumentErrors as several:
-            problems += several.errors
-        except DocumentError as error:
-            problems.append(error)
-    if problems:
-        raise DocumentErrors(errors=tuple(problems))
-    return tuple(loaded)
 
 
 def nomination_digest(nomination: Nomination) -> str:
