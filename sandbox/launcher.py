@@ -1,0 +1,322 @@
+"""The first program in every unit: tells what it sees from in there, waits for the go, becomes the program.
+
+Run by path (`python3 -I -S -B launcher.py PROGRAM ARGUMENT...`), standard library alone, never importing
+our packages. It judges nothing: it reports raw texts and error numbers, and sandbox/walls.py decides. Every
+unit pays for every import and probe: the report is written without `json`, sockets are made without `socket`.
+
+On standard output: four bytes big-endian length, then JSON. From standard input: one byte, `G`. The rest of
+both belongs to the program. Exit 254: no go came. Exit 203: the program could not be executed after all.
+"""
+
+# pathlib costs more than the whole look around:
+# ruff: noqa: PTH101, PTH108, PTH109, PTH113, PTH115, PTH116, PTH123, PTH208
+
+import ctypes
+import os
+import stat
+import sys
+
+_NO_GO, _NO_PROGRAM = 254, 203
+_SIGPIPE, _SIGXFSZ = 13, 25  # Python ignores these two, and what is ignored stays so over an exec.
+_DESCRIPTORS = 1 << 20
+
+_TEXTS = {
+    "status": "/proc/self/status",
+    "limits": "/proc/self/limits",
+    "mounts": "/proc/self/mountinfo",
+    "cgroup": "/proc/self/cgroup",
+    "oom_score_adj": "/proc/self/oom_score_adj",
+    "interfaces": "/proc/self/net/dev",
+    "routes": "/proc/self/net/route",
+}
+_LISTED = ("/", "/dev", "/dev/mqueue", "/etc", "/home", "/opt", "/proc", "/run", "/sys", "/usr/local")
+_TRIED = ("/", "/etc", "/home", "/home/agent", "/opt", "/usr/bin", "/var", "/work")
+
+# What each call is asked is harmless and, unfiltered, fails otherwise than by EPERM: unshare names a user
+# namespace beside a flag that no kernel knows; the rest are bad pointers, numbers and descriptors.
+_CALLS = {
+    "add_key": (),
+    "bpf": (-1,),
+    "chroot": (),
+    "clone3": (),
+    "init_module": (),
+    "io_uring_setup": (),
+    "kcmp": (0, 0, 99),
+    "keyctl": (9999,),
+    "mount": (),
+    "name_to_handle_at": (-1,),
+    "perf_event_open": (),
+    "pivot_root": (),
+    "process_vm_readv": (0, 0, 0, 0, 0, 9),
+    "ptrace": (9999,),
+    "setns": (-1, 0),
+    "unshare": (0x1000_0001,),
+    "userfaultfd": (-1,),
+}
+_FAMILIES = {
+    "AF_UNIX": 1,
+    "AF_INET": 2,
+    "AF_INET6": 10,
+    "AF_NETLINK": 16,
+    "AF_PACKET": 17,
+    "AF_ALG": 38,
+    "AF_VSOCK": 40,
+}
+_NUMBERS = {
+    "x86_64": {
+        "add_key": 248,
+        "bpf": 321,
+        "chroot": 161,
+        "clone3": 435,
+        "init_module": 175,
+        "io_uring_setup": 425,
+        "kcmp": 312,
+        "keyctl": 250,
+        "mount": 165,
+        "name_to_handle_at": 303,
+        "perf_event_open": 298,
+        "pivot_root": 155,
+        "process_vm_readv": 310,
+        "ptrace": 101,
+        "setns": 308,
+        "socket": 41,
+        "unshare": 272,
+        "userfaultfd": 323,
+    },
+    "aarch64": {
+        "add_key": 217,
+        "bpf": 280,
+        "chroot": 51,
+        "clone3": 435,
+        "init_module": 105,
+        "io_uring_setup": 425,
+        "kcmp": 272,
+        "keyctl": 219,
+        "mount": 40,
+        "name_to_handle_at": 264,
+        "perf_event_open": 241,
+        "pivot_root": 41,
+        "process_vm_readv": 270,
+        "ptrace": 117,
+        "setns": 268,
+        "socket": 198,
+        "unshare": 97,
+        "userfaultfd": 282,
+    },
+}
+
+
+def main(argv: list[str]) -> None:
+    """Report, wait, become `argv`."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    report = quoted(look_around(libc, argv)).encode("ascii")
+    write_all(1, len(report).to_bytes(4, "big") + report)
+    if os.read(0, 1) != b"G":
+        os._exit(_NO_GO)
+    for number in (_SIGPIPE, _SIGXFSZ):
+        libc.signal(number, None)
+    os.closerange(3, _DESCRIPTORS)
+    try:
+        os.execv(argv[0], argv)  # noqa: S606 - no shell is wanted
+    except OSError as error:
+        write_all(2, f"launcher: {argv[0]}: {error.strerror}\n".encode(errors="replace"))
+        os._exit(_NO_PROGRAM)
+
+
+def look_around(libc: ctypes.CDLL, argv: list[str]) -> dict[str, object]:
+    """Gather everything that sandbox/walls.py asks for."""
+    mounts = text("/proc/self/mountinfo")
+    targets = mount_targets(mounts or "")
+    numbers = _NUMBERS.get(os.uname().machine, {})
+    return {
+        "version": 1,
+        "pid": os.getpid(),
+        **{name: text(path) for name, path in _TEXTS.items()},
+        "namespaces": {
+            name: link(f"/proc/self/ns/{name}") for name in sorted(listing("/proc/self/ns") or ())
+        },
+        "descriptors": {name: link(f"/proc/self/fd/{name}") for name in open_descriptors()},
+        "listings": {path: listing(path) for path in _LISTED},
+        "sizes": {target: size(target) for target in targets},
+        "writing": {path: writing(path) for path in sorted({*_TRIED, *targets})},
+        "set_id": set_id(),
+        "device": device(),
+        "terminal": opening("/dev/tty"),
+        "environment": sorted(os.environ),
+        "cwd": os.getcwd(),
+        "calls": {name: call(libc, numbers.get(name), *given) for name, given in _CALLS.items()},
+        "families": {name: family(libc, numbers.get("socket"), number) for name, number in _FAMILIES.items()},
+        "program": program(argv),
+    }
+
+
+def text(path: str) -> str | None:
+    """Read a file of the kernel's."""
+    try:
+        with open(path, "rb", buffering=0) as stream:
+            return os.fsdecode(stream.readall())
+    except OSError:
+        return None
+
+
+def link(path: str) -> str | None:
+    """Read where a link of the kernel's leads; None for one that is gone."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return None
+
+
+def listing(path: str) -> list[str] | None:
+    """List a folder."""
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return None
+
+
+def open_descriptors() -> list[str]:
+    """List the descriptors that are open, without the one that listing takes."""
+    return [name for name in listing("/proc/self/fd") or () if link(f"/proc/self/fd/{name}") is not None]
+
+
+def mount_targets(mounts: str) -> list[str]:
+    """Pick where something is mounted, /proc's inner places apart."""
+    fields = [line.split(" ") for line in mounts.splitlines()]
+    targets = {each[4].replace("\\040", " ") for each in fields if len(each) > 4}  # noqa: PLR2004 - the fifth field
+    return sorted(target for target in targets if not target.startswith("/proc/"))
+
+
+def size(path: str) -> list[int] | None:
+    """Tell bytes and files that the file system at `path` can hold."""
+    try:
+        found = os.statvfs(path)
+    except OSError:
+        return None
+    return [found.f_blocks * found.f_frsize, found.f_files]
+
+
+def writing(path: str) -> int:
+    """Try to make a file in a folder, or to open a file for writing; 0 if it worked, else its error."""
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISREG(mode):
+            os.close(os.open(path, os.O_WRONLY))
+        elif stat.S_ISDIR(mode):
+            tried = f"{path}/.{os.getpid()}"
+            os.close(os.open(tried, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            os.unlink(tried)
+        else:
+            return -1
+    except OSError as error:
+        return error.errno or -1
+    return 0
+
+
+def set_id() -> int:
+    """Try to make a set-user-id program."""
+    tried = f"/dev/shm/.{os.getpid()}"  # noqa: S108 - the unit's own
+    try:
+        os.close(os.open(tried, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            os.chmod(tried, 0o4700)
+        finally:
+            os.unlink(tried)
+    except OSError as error:
+        return error.errno or -1
+    return 0
+
+
+def device() -> int:
+    """Try to make a device."""
+    tried = f"/dev/shm/.{os.getpid()}"  # noqa: S108 - the unit's own
+    try:
+        os.mknod(tried, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+        os.unlink(tried)
+    except OSError as error:
+        return error.errno or -1
+    return 0
+
+
+def opening(path: str) -> int:
+    """Try to open a file for reading and writing."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_NOCTTY))
+    except OSError as error:
+        return error.errno or -1
+    return 0
+
+
+def call(libc: ctypes.CDLL, number: int | None, *given: int) -> int | None:
+    """Make a system call and give its error number; None where this machine's number is not known."""
+    if number is None:
+        return None
+    words = [ctypes.c_long(word) for word in (number, *given, *(0,) * (6 - len(given)))]
+    return ctypes.get_errno() if libc.syscall(*words) == -1 else 0
+
+
+def family(libc: ctypes.CDLL, number: int | None, domain: int) -> int | None:
+    """Try to make a socket of an address family."""
+    if number is None:
+        return None
+    kind = 1 if domain == _FAMILIES["AF_UNIX"] else 2
+    made = libc.syscall(*[ctypes.c_long(word) for word in (number, domain, kind, 0)])
+    if made == -1:
+        return ctypes.get_errno()
+    os.close(made)
+    return 0
+
+
+def program(argv: list[str]) -> str:
+    """Say why the program cannot be executed; empty if it can, as far as can be told before."""
+    if not argv:
+        return "no program was given"
+    path = argv[0]
+    if not os.path.isfile(path) or not os.access(path, os.X_OK):
+        return f"{path} is no executable file in here"
+    head = beginning(path)
+    if head is None or head.startswith(b"\x7fELF"):
+        return ""
+    words = head[2:].split(b"\n")[0].split() if head.startswith(b"#!") else []
+    if not words or not os.access(words[0], os.X_OK):
+        return f"{path} is no program, and no script whose interpreter is in here"
+    return ""
+
+
+def beginning(path: str) -> bytes | None:
+    """Read a file's first bytes; None if it may be executed but not read."""
+    try:
+        with open(path, "rb", buffering=0) as stream:
+            return stream.read(256)
+    except OSError:
+        return None
+
+
+def quoted(value: object) -> str:
+    """Write a value as JSON of ASCII alone."""
+    if isinstance(value, str):
+        plain = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+        if plain.isascii() and plain.isprintable():
+            return f'"{plain}"'
+        return '"' + "".join(letter if " " <= letter <= "~" else escaped(letter) for letter in plain) + '"'
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{quoted(key)}:{quoted(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join([quoted(each) for each in value]) + "]"
+    return "null" if value is None else str(int(value)) if isinstance(value, int) else quoted(str(value))
+
+
+def escaped(letter: str) -> str:
+    """Write one character as JSON escapes of UTF-16 units; bytes that were no UTF-8 stay lone surrogates."""
+    units = letter.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[place] << 8 | units[place + 1]:04x}" for place in range(0, len(units), 2))
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of it: a pipe may take less at once."""
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
