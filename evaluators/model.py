@@ -96,6 +96,8 @@ class Bench:
     root: str
     """Where the fixture stands below the workspace root; `.` for the root itself."""
     limits: Limits
+    import_paths: tuple[str, ...] = ()
+    """Folders of the workspace, relative to its root, that programs import from; none: `root` alone."""
 
 
 class Evaluator(Protocol):
