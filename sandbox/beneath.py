@@ -91,6 +91,15 @@ def _moved(here: int, name: bytes) -> int:
     return there
 
 
+def make_folder(place: int, name: bytes, owner: int) -> int:
+    """Make a folder that belongs to `owner`, whatever our umask is, and open it."""
+    os.mkdir(name, dir_fd=place)
+    made = os.open(name, FOLDER, dir_fd=place)
+    os.fchmod(made, 0o755)
+    os.fchown(made, owner, owner)
+    return made
+
+
 def empty(folder: int) -> None:
     """Remove all that lies beneath a folder."""
     for place, name, is_folder in walk(folder):

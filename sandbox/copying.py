@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-from sandbox.beneath import FOLDER, names, open_folder, remove, walk
+from sandbox.beneath import FOLDER, make_folder, names, open_folder, remove, walk
 
 _CHUNK = 1 << 20
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -64,9 +64,7 @@ def _ensure_folder(place: int, name: bytes, owner: int) -> None:
         return
     if mode is not None:
         remove(place, name)
-    os.mkdir(name, dir_fd=place)
-    os.chmod(name, 0o755, dir_fd=place)
-    os.chown(name, owner, owner, dir_fd=place)
+    os.close(make_folder(place, name, owner))
 
 
 def _mode(place: int, name: bytes) -> int | None:

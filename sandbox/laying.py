@@ -9,7 +9,7 @@ import hashlib
 import os
 from dataclasses import dataclass, field
 
-from sandbox.beneath import FOLDER, names, open_folder, remove
+from sandbox.beneath import FOLDER, make_folder, names, open_folder, remove
 from sandbox.errors import PackError, PatchError
 from sandbox.pack import Packed, read_exactly, read_header
 from sandbox.tree import Entry, Kind
@@ -199,9 +199,5 @@ class Ground:
             if error.errno not in {errno.ENOTDIR, errno.ELOOP}:
                 raise
             remove(place, name)
-        os.mkdir(name, dir_fd=place)
-        made = os.open(name, FOLDER, dir_fd=place)
-        os.fchmod(made, 0o755)
-        os.fchown(made, self.owner, self.owner)
         self.changed |= {above, above + b"/" + name if above else name}
-        return made
+        return make_folder(place, name, self.owner)

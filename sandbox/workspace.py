@@ -1,8 +1,8 @@
 """Workspaces: a frozen tree below, a bounded file system above, both in the keeper's mount namespace.
 
 Below `<root>/<name>/`: `image` (the bounded file system with upper, work, home, tmp, vartmp), `tree` (the
-overlay), `seen` (the same read-only, for an inspection account), and for a moment only `l0`, `l1`... and `top`
-(layers with their owners mapped).
+overlay), `seen` (the same read-only, for an inspection account), and for a moment only `l0`, `l1`... and
+`top`, layers with their owners mapped.
 """
 
 import errno
@@ -210,7 +210,7 @@ class Workspaces:
 
     @contextmanager
     def _lower(self, plan: Plan, folder: Path, uid: int) -> Iterator[str]:
-        """Attach the layers as the account's and give an overlay's `lowerdir`, relative to where we stand."""
+        """Attach the layers as the account's; give an overlay's `lowerdir`, relative to where we stand."""
         mapped = () if self.layers is Layers.COPY else plan.layers
         points = [folder / f"l{index}" for index in range(len(mapped))]
         with ExitStack() as undo:
