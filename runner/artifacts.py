@@ -221,7 +221,8 @@ def _storage(path: Path) -> Iterator[None]:
 
 def _write(root: Path, path: str, content: bytes | Path) -> SealedFile:
     target = root / path
-    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.parent.is_dir():
+        target.parent.mkdir(parents=True)
     digest, size = hashlib.sha256(), 0
     out = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o444)
     try:

@@ -128,7 +128,7 @@ class SealTakenError(UsageError):
     file: str
 
     def __str__(self) -> str:
-        return f"{self.file}: found evidence; expected a free name; run again with --resume, which leaves it as it is"
+        return f"{self.file}: found evidence; expected a free name; run again with --resume, which keeps it"
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
