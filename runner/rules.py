@@ -13,8 +13,8 @@ _DEEP = b"**"
 def matcher(rules: Sequence[str]) -> Matcher:
     """Give a function that says whether any of the rules means a path; without rules, none does.
 
-    `*`, `?` and `[...]` stay within one part of a path; `**` stands for any number of parts, at a rule's end for
-    at least one. The time it takes is linear in the path's length, whatever a candidate calls its files.
+    `*`, `?` and `[...]` stay within one part of a path; `**` stands for any number of parts, at a rule's end
+    for at least one. The time it takes is linear in the path's length, whatever a candidate calls its files.
     """
     exact = {rule.encode() for rule in rules if not rule.endswith("/")}
     folders = tuple(rule.encode() for rule in rules if rule.endswith("/"))

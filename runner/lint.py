@@ -1,0 +1,163 @@
+"""Everything that can be said against a release before it is frozen; nothing here contacts anything."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from runner.config import ReleaseConfig
+from runner.finding import Finding, Severity, Subject
+from runner.host_copies import host_copies
+from runner.inputs import Inputs
+from runner.nomination import PATCH_SUFFIX
+from runner.nomination_lint import IN_PROCESS, Aids, fixed_distributions, lint_nomination
+from runner.roster import AVAILABLE, Candidate, NetworkMode, Route, Status
+from runner.settings import Settings, is_hidden
+
+__all__ = ["Aids", "Finding", "Severity", "lint", "usual_aids"]
+
+
+def usual_aids(inputs: Inputs, settings: Settings) -> Aids:
+    """Give lint this host's environment and a look at its Python packages."""
+    names = {name for nomination in inputs.nominations for name in fixed_distributions(nomination)}
+    return Aids(credential=settings.credential, copies=host_copies(names))
+
+
+def lint(inputs: Inputs, settings: Settings, aids: Aids) -> tuple[Finding, ...]:
+    """Give all findings: those on the configuration first, then each nomination's."""
+    config, subject = inputs.config, Subject(file=inputs.file)
+    found = [
+        *_candidates(config, subject),
+        *_patch_folders(config, settings, subject),
+        *_routes(config, settings, aids, subject),
+        *_judges(config, subject),
+        *_assurance(inputs, subject),
+        *_places(inputs, subject),
+        *_idle(config, subject),
+    ]
+    for nomination in inputs.nominations:
+        found += lint_nomination(nomination, aids)
+    return tuple(found)
+
+
+def _candidates(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
+    for index, candidate in enumerate(config.candidates):
+        if candidate.status is not Status.RETIRED:
+            yield from _candidate(candidate, config.route(candidate.route), f"candidates[{index}]", subject)
+    twins = Counter(_identity(candidate) for candidate in config.candidates if not candidate.is_control)
+    for (_, model, *_rest), count in twins.items():
+        if count > 1:
+            message = f"{count} candidates are the same model by the same route ({model})"
+            yield subject.warning("candidates", message, "plan more 'attempts' instead")
+
+
+def _candidate(candidate: Candidate, route: Route | None, field: str, subject: Subject) -> Iterator[Finding]:
+    if candidate.agent not in AVAILABLE:
+        mend = f"set its status to retired, or choose one of {', '.join(sorted(AVAILABLE))}"
+        message = f"agent {candidate.agent} is not yet available in this version"
+        yield subject.error(f"{field}.agent", message, mend)
+    if candidate.network is NetworkMode.DIRECT:
+        message, mend = "direct is not yet available in this version", "write network: gateway"
+        yield subject.error(f"{field}.network", message, mend)
+    if candidate.variant is not None and candidate.agent in AVAILABLE:
+        message = f"agent {candidate.agent} passes no reasoning variant on"
+        yield subject.warning(f"{field}.reasoning_variant", message, "set it by the route's extra_body")
+    if route is not None and not route.is_scripted and not _has_ceiling(candidate):
+        mend = "add a budget with usd, requests or tokens"
+        yield subject.warning(f"{field}.budget", "nothing bounds what a try may spend", mend)
+
+
+def _has_ceiling(candidate: Candidate) -> bool:
+    budget = candidate.budget
+    return any(ceiling is not None for ceiling in (budget.usd, budget.requests, budget.tokens))
+
+
+def _identity(candidate: Candidate) -> tuple[str | None, ...]:
+    return (candidate.agent, candidate.model, candidate.route, candidate.variant)
+
+
+def _patch_folders(config: ReleaseConfig, settings: Settings, subject: Subject) -> Iterator[Finding]:
+    for index, candidate in enumerate(config.candidates):
+        if candidate.patches is None:
+            continue
+        folder = settings.path(candidate.patches)
+        for name in candidate.nominations or config.nomination_ids:
+            if not (folder / f"{name}{PATCH_SUFFIX}").is_file():
+                mend = "add it, or list the candidate's 'nominations'"
+                message = f"there is no {folder / name}{PATCH_SUFFIX}"
+                yield subject.error(f"candidates[{index}].patches", message, mend)
+
+
+def _routes(config: ReleaseConfig, settings: Settings, aids: Aids, subject: Subject) -> Iterator[Finding]:
+    used = {candidate.route for candidate in config.candidates if candidate.status is not Status.RETIRED}
+    used |= {judge.route for judge in config.judges}
+    for index, route in enumerate(config.routes):
+        field = f"routes[{index}]"
+        if route.id not in used:
+            yield subject.warning(field, f"nobody takes the route {route.id}", "remove it")
+            continue
+        if route.scripted is not None and not _has_scenarios(settings.path(route.scripted)):
+            message = f"there is no scenario in {settings.path(route.scripted)}"
+            yield subject.error(f"{field}.scripted", message, "name the folder of the scenario files")
+        if route.credential is not None and aids.credential(route.credential) is None:
+            message, mend = f"{route.credential} is not set", "set it before a run; freezing does not need it"
+            yield subject.warning(f"{field}.credential", message, mend)
+        if _is_plain_text(route):
+            message = "the key would travel unencrypted"
+            yield subject.error(f"{field}.base_url", message, "write an https address")
+
+
+def _has_scenarios(folder: Path) -> bool:
+    return folder.is_dir() and any(path.suffix == ".json" for path in folder.iterdir())
+
+
+def _is_plain_text(route: Route) -> bool:
+    address = urlsplit(route.base_url or "")
+    is_local = address.hostname in {"localhost", "127.0.0.1", "::1"}
+    return route.credential is not None and address.scheme == "http" and not is_local
+
+
+def _judges(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
+    if config.judges and not config.criteria:
+        yield subject.error("criteria", "judges have nothing to score", "name the criteria")
+    for index, judge in enumerate(config.judges):
+        if judge.agent not in AVAILABLE:
+            message = f"agent {judge.agent} is not yet available in this version"
+            yield subject.warning(
+                f"judges[{index}].agent", message, "choose native, or judge with a later version"
+            )
+
+
+def _assurance(inputs: Inputs, subject: Subject) -> Iterator[Finding]:
+    if not inputs.config.analysis.require_split:
+        return
+    for nomination in inputs.nominations:
+        for spec in nomination.evaluators:
+            if spec.kind in IN_PROCESS:
+                message = f"evaluator {spec.id} of {nomination.id} judges in_process"
+                yield subject.error("analysis.require_split", message, "remove the demand, or that evaluator")
+
+
+def _places(inputs: Inputs, subject: Subject) -> Iterator[Finding]:
+    places = inputs.places
+    if is_hidden(places.state):
+        message, mend = (
+            f"a private systemd does not see {places.state}",
+            "name a folder outside /tmp and /run",
+        )
+        yield subject.error("clean_room.state_dir", message, mend)
+    for field, place in (("private_artifacts_dir", places.store), ("clean_room.state_dir", places.state)):
+        if place == places.results or place.is_relative_to(places.results):
+            message = f"private evidence would lie in the public {places.results}"
+            yield subject.error(field, message, "name another folder")
+
+
+def _idle(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
+    active = [candidate for candidate in config.candidates if candidate.status is Status.ACTIVE]
+    if not active:
+        yield subject.error("candidates", "none is active, so nothing is planned", "set a status to active")
+    for index, name in enumerate(config.nomination_ids):
+        if active and not any(each.nominations is None or name in each.nominations for each in active):
+            yield subject.warning(
+                f"nominations[{index}]", f"no active candidate takes {name}", "remove it, or list it"
+            )
