@@ -126,7 +126,7 @@ def trees(draw: st.DrawFn) -> Tree:
 
 @st.composite
 def changed(draw: st.DrawFn) -> tuple[Tree, Tree]:
-    """Draw a tree and what became of it: some paths kept, edited, flipped, removed, replaced by other kinds."""
+    """Draw a tree and what became of it: paths kept, edited, flipped, removed, replaced."""
     before = draw(trees())
     after: Tree = {}
     for path, value in before.items():

@@ -1,0 +1,180 @@
+"""Calls of git on repositories of our own: literal environment, no configuration but ours, bounded time.
+
+No call has a work tree, and none ever looks at a folder that a candidate could write.
+"""
+
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from sandbox.errors import PatchError
+
+GIT = "/usr/bin/git"
+TIMEOUT = 120.0
+"""Seconds: far beyond what any call of ours needs."""
+
+_ENVIRONMENT = {
+    "PATH": "/usr/bin",
+    "HOME": "/nonexistent",
+    "LC_ALL": "C",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+_SETTINGS = (
+    "core.attributesFile=/dev/null",
+    "core.hooksPath=/dev/null",
+    "core.protectNTFS=true",  # the default, and what stock git holds our patches against
+    "core.protectHFS=false",
+    "core.quotePath=true",
+    "core.compression=1",
+    "fastimport.unpackLimit=0",  # one pack: loose objects cost twice as long
+    "gc.auto=0",
+)
+_CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
+_DURABLE, _FLEETING = "core.fsync=committed", "core.fsync=none"
+
+
+def run_git(git_dir: Path, *arguments: str, stdin: bytes | BinaryIO = b"", durable: bool = False) -> bytes:
+    """Run git on a repository of ours and give its standard output.
+
+    Raises:
+        PatchError: git is missing, did not end well, or not in time.
+    """
+    given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
+    try:
+        done = subprocess.run(
+            _argv(arguments, durable=durable),
+            env=_environment(git_dir),
+            cwd=git_dir,
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=False,
+            **given,  # type: ignore[call-overload]  # one of the two, by the type of what was given
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PatchError(f"git {arguments[0]} could not be run to its end: {error}") from error
+    if done.returncode != 0:
+        raise PatchError(f"git {arguments[0]} ended with {done.returncode}: {done.stderr[-500:]!r}")
+    return bytes(done.stdout)
+
+
+def make_repository(git_dir: Path, *, below: Path | None = None) -> None:
+    """Lay out an empty bare repository, which also finds the objects of the one `below`."""
+    for folder in ("objects/info", "objects/pack", "refs/heads"):
+        (git_dir / folder).mkdir(parents=True, exist_ok=True)
+    if below is not None:
+        objects = os.fsencode((below / "objects").resolve())
+        (git_dir / "objects/info/alternates").write_bytes(quote(objects) + b"\n")
+    (git_dir / "config").write_text(_CONFIG)
+    (git_dir / "HEAD").write_text("ref: refs/heads/main\n")
+
+
+@contextmanager
+def scratch_repository(below: Path | None = None) -> Iterator[Path]:
+    """Give a repository that is gone afterwards, with whatever was put into it."""
+    place = Path(tempfile.mkdtemp(prefix="cleanroom-git-"))
+    try:
+        make_repository(place, below=below)
+        yield place
+    finally:
+        shutil.rmtree(place)
+
+
+def quote(path: bytes) -> bytes:
+    """Write a path as git's C-style quoted string where any byte of it could be misread."""
+    if path and all(byte in _PLAIN for byte in path):
+        return path
+    return (
+        b'"' + b"".join(b"%c" % byte if byte in _QUOTED_PLAIN else b"\\%03o" % byte for byte in path) + b'"'
+    )
+
+
+_PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-+")
+_QUOTED_PLAIN = frozenset(range(0x20, 0x7F)) - frozenset(b'"\\')
+
+
+class ObjectReader:
+    """Objects of one repository, read through one process; made by `object_reader`."""
+
+    def __init__(self, process: subprocess.Popen[bytes], deadline: float) -> None:
+        self._process = process
+        self._deadline = deadline
+        self._read = bytearray()
+
+    def read(self, name: str, kind: bytes) -> bytes:
+        """Give an object of a known kind.
+
+        Raises:
+            PatchError: it is not there, or of another kind.
+        """
+        if self._process.stdin is None:
+            raise PatchError("the reader of objects has no input")
+        try:
+            self._process.stdin.write(name.encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise PatchError("the reader of objects is gone") from error
+        words = self._line().split()
+        if len(words) != 3 or words[1] != kind:  # noqa: PLR2004 - "<name> <kind> <size>"
+            raise PatchError(f"{name} is no {kind.decode()}: {words!r}")
+        content = self._take(int(words[2]) + 1)
+        return content[:-1]
+
+    def _line(self) -> bytes:
+        while (end := self._read.find(b"\n")) < 0:
+            self._more()
+        return self._take(end + 1)
+
+    def _take(self, size: int) -> bytes:
+        while len(self._read) < size:
+            self._more()
+        taken = bytes(memoryview(self._read)[:size])
+        del self._read[:size]
+        return taken
+
+    def _more(self) -> None:
+        if self._process.stdout is None:
+            raise PatchError("the reader of objects has no output")
+        descriptor = self._process.stdout.fileno()
+        waiting = select.poll()
+        waiting.register(descriptor, select.POLLIN)
+        left = max(0.0, self._deadline - time.monotonic())
+        chunk = os.read(descriptor, 1 << 16) if waiting.poll(left * 1000) else b""
+        if not chunk:
+            raise PatchError("the reader of objects ended, or hung")
+        self._read += chunk
+
+
+@contextmanager
+def object_reader(git_dir: Path) -> Iterator[ObjectReader]:
+    """Start a reader of a repository's objects, and end it."""
+    argv = _argv(("cat-file", "--batch"), durable=False)
+    pipe, null = subprocess.PIPE, subprocess.DEVNULL
+    environment = _environment(git_dir)
+    with subprocess.Popen(
+        argv, env=environment, cwd=git_dir, stdin=pipe, stdout=pipe, stderr=null
+    ) as process:
+        try:
+            yield ObjectReader(process, time.monotonic() + TIMEOUT)
+        finally:
+            process.kill()
+
+
+def _argv(arguments: tuple[str, ...], *, durable: bool) -> list[str]:
+    settings = (*_SETTINGS, _DURABLE if durable else _FLEETING)
+    return [GIT, *(word for setting in settings for word in ("-c", setting)), *arguments]
+
+
+def _environment(git_dir: Path) -> dict[str, str]:
+    return {**_ENVIRONMENT, "GIT_DIR": str(git_dir.resolve())}
