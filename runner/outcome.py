@@ -1,10 +1,13 @@
 """From the facts of an attempt to its outcome, verdict and score, by one table (contracts 5). Pure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
 from runner.documents.facts import AgentFailure, Blame, Facts, FailureCause, Phase, VoidFact
+from runner.documents.ledger import LedgerLine
+from runner.documents.telemetry import Telemetry
 from runner.documents.writing import printable
 from sandbox.termination import Cause, Termination
 
@@ -84,6 +87,24 @@ class AgentRun:
     """The agent's own final error is about its provider."""
 
 
+def agent_run(termination: Termination, ledger: Sequence[LedgerLine], telemetry: Telemetry) -> AgentRun:
+    """Read off the ledger and the agent's own story what bears on how its run ended."""
+    last = ledger[-1] if ledger else None
+    if last is None or last.failure is None:
+        return AgentRun(termination=termination)
+    said = f"{last.failure}, status {last.status_upstream or 'none'} after {last.retries} retries"
+    ours = last.refusal is not None or last.failure in _BY_THE_REQUEST
+    claim = telemetry.final_error
+    return AgentRun(
+        termination=termination,
+        budget_spent=last.refusal == "budget",
+        provider_outage=None if ours else f"its last request failed ({said})",
+        request_refused=(last.refusal or said) if ours else None,
+        agent_blames_provider=claim is not None
+        and (claim.kind == last.failure or (claim.status is not None and claim.status == last.status_given)),
+    )
+
+
 def agent_end(run: AgentRun) -> AgentFailure | VoidFact | None:
     """Decide whether an agent's run failed, says nothing, or came to its end (None)."""
     end = run.termination
@@ -92,7 +113,8 @@ def agent_end(run: AgentRun) -> AgentFailure | VoidFact | None:
             blame=Blame.HOST, phase=Phase.SOLUTION, reason=printable(end.detail or "the unit was lost")
         )
     if end.cause is Cause.KILLED and not run.budget_spent:
-        return VoidFact(blame=Blame.RUNNER, phase=Phase.SOLUTION, reason="the run was stopped from outside")
+        why = "the run was stopped from outside"
+        return VoidFact(blame=Blame.RUNNER, phase=Phase.SOLUTION, reason=why, interrupted=True)
     if run.provider_outage is not None and run.agent_blames_provider:
         return VoidFact(blame=Blame.PROVIDER, phase=Phase.SOLUTION, reason=printable(run.provider_outage))
     if end.succeeded:
@@ -110,6 +132,9 @@ def _agent_failure(run: AgentRun) -> AgentFailure:
         return AgentFailure(cause=FailureCause.REQUEST_REFUSED, status=end.status, detail=detail)
     return AgentFailure(cause=_CAUSES[end.cause], status=end.status, detail=printable(end.detail))
 
+
+_BY_THE_REQUEST = frozenset({"refused", "context_length"})
+"""Failures of the ledger that the request itself caused; all others are the provider's, or its account's."""
 
 _CAUSES = {
     Cause.EXIT: FailureCause.EXIT_STATUS,

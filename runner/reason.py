@@ -24,8 +24,18 @@ VERDICTS = {
 }
 PROBES = {
     "wrong_answer": "the probe was answered with something other than 'hi'",
-    "no_answer": "the probe got no answer",
+    "no_model_response": "the probe got no answer",
     "timeout": "the probe got no answer in time",
+    "output_limited": "the probe's agent printed more than it may",
+    "process_failure": "the probe's agent failed",
+    "auth": "the provider refused the credential",
+    "quota": "the account's quota is used up",
+    "unknown_model": "the provider does not know the model",
+    "overloaded": "the provider was overloaded",
+    "network": "the provider could not be reached",
+    "malformed": "the provider's answer could not be read",
+    "refused": "the provider refused the probe",
+    "context_length": "the provider found the probe too long",
 }
 _SHOWN = 2
 

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from evaluators.model import Assurance, VerdictCause
 from runner.documents.model import DecimalText, Identifier, Milliseconds, Sha256, Shape
+from runner.documents.telemetry import ProbeReason
 from sandbox.termination import Cause
 from sandbox.tree import Kind
 
@@ -79,14 +80,13 @@ class Controls(StrEnum):
     """Whether freezing ran the nominations' two controls."""
 
     RAN = "ran"
-    NOT_RUN = "not_run"
+    NOT_RUN = "not run"
 
 
 class Unavailable(Shape):
     """The probe failed: the candidate never saw the task."""
 
-    reason: Identifier
-    """A word: wrong_answer, timeout, no_answer, ..."""
+    reason: ProbeReason
     detail: str = ""
 
 
@@ -97,7 +97,7 @@ class VoidFact(Shape):
     phase: Phase
     reason: str
     interrupted: bool = False
-    """The runner was killed: the next try runs whatever the re-run rule says."""
+    """The runner was killed or stopped: the next try runs whatever the re-run rule says."""
 
 
 class AgentFailure(Shape):

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -19,8 +20,10 @@ from runner.documents.facts import (
     Violation,
     VoidFact,
 )
-from runner.outcome import COUNTED, AgentRun, Outcome, agent_end, outcome, score, solved, verdict
-from runner.reason import FAILURES, VERDICTS, reason
+from runner.documents.ledger import FailureKind, LedgerLine, Refusal, Tokens
+from runner.documents.telemetry import AgentError, ProbeReason, Telemetry
+from runner.outcome import COUNTED, AgentRun, Outcome, agent_end, agent_run, outcome, score, solved, verdict
+from runner.reason import FAILURES, PROBES, VERDICTS, reason
 from sandbox.termination import Cause, Termination, Usage
 
 UNAVAILABLE = Unavailable(reason="wrong_answer")
@@ -142,6 +145,8 @@ def test_every_combination_has_one_plain_sentence() -> None:
 def test_the_words_cover_every_cause() -> None:
     assert set(FAILURES) == set(FailureCause)
     assert set(VERDICTS) == set(VerdictCause)
+    words = {word for part in get_args(ProbeReason) for word in get_args(part)}
+    assert set(PROBES) == words
 
 
 def test_the_score_is_the_lowest_and_unknown_where_one_is_unknown() -> None:
@@ -215,3 +220,71 @@ def test_a_run_stopped_from_outside_is_no_failure_of_the_candidate() -> None:
 def test_a_refused_request_is_the_candidates_failure() -> None:
     found = agent_end(AgentRun(termination=ended(Cause.EXIT, 1), request_refused="400: too many tokens"))
     assert found == AgentFailure(cause=FailureCause.REQUEST_REFUSED, status=1, detail="400: too many tokens")
+
+
+def line(
+    failure: FailureKind | None, *, upstream: int | None = 200, refusal: Refusal | None = None
+) -> LedgerLine:
+    return LedgerLine(
+        sequence=1,
+        operation="chat",
+        started_ms=0,
+        first_byte_ms=None,
+        duration_ms=5,
+        model_asked="m",
+        model_answered=None,
+        provider_answered=None,
+        stream=True,
+        status_upstream=upstream,
+        status_given=400 if failure else 200,
+        complete=failure is None,
+        finish_reason=None,
+        failure=failure,
+        refusal=refusal,
+        tokens=Tokens(),
+        cost=None,
+        retries=3,
+        wait_ms=0,
+        amended=(),
+        request_bytes=1,
+        request_sha256="0" * 64,
+        response_bytes=0,
+        response_sha256=None,
+    )
+
+
+def story(kind: str | None = None) -> Telemetry:
+    error = None if kind is None else AgentError(kind=kind, status=None, message="gave up")
+    return Telemetry(agent="native", turns=1, final_error=error)
+
+
+@pytest.mark.parametrize(
+    ("ledger", "claim", "expected"),
+    [
+        pytest.param(line("overloaded", upstream=503), "overloaded", Blame.PROVIDER, id="outage, agreed"),
+        pytest.param(line("network", upstream=None), "network", Blame.PROVIDER, id="no connection, agreed"),
+        pytest.param(
+            line("overloaded", upstream=503), None, FailureCause.EXIT_STATUS, id="agent says nothing"
+        ),
+        pytest.param(line("overloaded", upstream=503), "refused", FailureCause.EXIT_STATUS, id="disagreed"),
+        pytest.param(line(None), "overloaded", FailureCause.EXIT_STATUS, id="the agent's word alone"),
+        pytest.param(
+            line("refused", upstream=400), "refused", FailureCause.REQUEST_REFUSED, id="its own request"
+        ),
+        pytest.param(line("context_length", upstream=400), None, FailureCause.REQUEST_REFUSED, id="too long"),
+        pytest.param(line("refused", refusal="budget"), "refused", FailureCause.BUDGET, id="budget"),
+        pytest.param(
+            line("refused", refusal="model"), "refused", FailureCause.REQUEST_REFUSED, id="other model"
+        ),
+    ],
+)
+def test_the_ledger_and_the_agents_own_error_decide_together(
+    ledger: LedgerLine, claim: str | None, expected: Blame | FailureCause
+) -> None:
+    found = agent_end(agent_run(ended(Cause.EXIT, 1), (line(None), ledger), story(claim)))
+    assert found is not None
+    assert (found.blame if isinstance(found, VoidFact) else found.cause) is expected
+
+
+def test_a_run_without_requests_ends_as_its_unit_ended() -> None:
+    assert agent_end(agent_run(ended(Cause.EXIT, 0), (), story())) is None
