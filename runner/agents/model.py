@@ -1,0 +1,69 @@
+"""What an agent is: how it is started for a task, and what its stream says."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Protocol
+
+from runner.documents.telemetry import Telemetry
+from sandbox.api import Pack
+from sandbox.spec import Mount
+from sandbox.termination import Termination
+
+AGENT_TARGET = "/opt/agent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentTask:
+    """What one run of an agent is about, whatever the agent."""
+
+    prompt: str = field(repr=False)
+    wall: timedelta
+    model: str | None = None
+    """As the provider knows it; None for agents without a model."""
+    gate_port: int | None = None
+    turns: int = 50
+    tools: tuple[str, ...] = ()
+    """Names the nomination allows beyond the agent's own reading and writing; `run` is the one there is."""
+    root: str = "."
+    """Where the fixture stands below the workspace root."""
+    change: Pack | None = field(default=None, repr=False)
+    """What `oracle` and `patch` apply; paths are relative to the workspace root."""
+    probe: bool = False
+    """Ask the prompt once and change nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCommand:
+    """How a unit is started for an agent."""
+
+    argv: tuple[str, ...]
+    stdin: bytes = field(default=b"", repr=False)
+    environment: tuple[tuple[str, str], ...] = ()
+    packs: tuple[tuple[str, Pack], ...] = ()
+    """Folders to be stored and shown read-only, each with its place in the unit."""
+    mounts: tuple[Mount, ...] = ()
+    """Folders stored already."""
+    home: Pack | None = None
+    """Files put into the fresh agent home."""
+
+
+class Agent(Protocol):
+    """A runtime: pure on both sides, from a task to a command and from a stream to its story."""
+
+    @property
+    def name(self) -> str:
+        """Name in the release."""
+
+    @property
+    def needs_gateway(self) -> bool:
+        """Whether it asks a model, and therefore has a probe to answer first."""
+
+    def command(self, task: AgentTask) -> AgentCommand:
+        """Say how it is started.
+
+        Raises:
+            AgentTaskError: The task lacks what this agent needs.
+        """
+
+    def telemetry(self, stdout: bytes, stderr: bytes, termination: Termination) -> Telemetry:
+        """Read its stream, which may say anything or nothing."""

@@ -1,0 +1,110 @@
+"""What an attempt's agent did, as its stream claims and the ledger counts; and how its probe went."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from runner.documents.ledger import FailureKind, Tokens
+from runner.documents.model import DecimalText, Document, Milliseconds, Shape
+
+Count = Annotated[int, Field(ge=0)]
+Text = Annotated[str, Field(max_length=100_000)]
+Name = Annotated[str, Field(max_length=200)]
+
+
+class AgentError(Shape):
+    """The error an agent gave up with, in its own words: a claim, never a verdict."""
+
+    kind: Name
+    """The provider's error code as the agent read it; from our gateway a failure kind of the ledger."""
+    status: Annotated[int, Field(ge=100, le=599)] | None
+    message: Annotated[str, Field(max_length=4_000)]
+
+
+class ToolUse(Shape):
+    """How often one tool was called, and how often the reply was an error."""
+
+    name: Name
+    calls: Count
+    errors: Count
+
+
+class FinishReason(Shape):
+    """How often answers ended for one reason."""
+
+    reason: Name
+    times: Count
+
+
+class Traffic(Shape):
+    """What the gateway counted. Sums leave unknown figures out and are null if none is known."""
+
+    requests: Count
+    failed: Count
+    tokens: Tokens
+    cost: DecimalText | None
+    retries: Count
+    wait_ms: Milliseconds
+    provider_ms: Milliseconds
+    """Time of requests without the waits between tries; overlapping requests count each."""
+
+
+class Telemetry(Document):
+    """The story of one run of an agent. All but `traffic` is told by the agent's own stream."""
+
+    SCHEMA_NAME: ClassVar[str] = "telemetry"
+    schema_: Literal["cleanroom/telemetry/1"] = Field(default="cleanroom/telemetry/1", alias="schema")
+    agent: Name
+    turns: Count
+    tool_calls: tuple[ToolUse, ...] = ()
+    malformed_arguments: Count = 0
+    error_replies: Count = 0
+    nudges: Count = 0
+    cap_reached: bool = False
+    """The agent used up its turns."""
+    finish_reasons: tuple[FinishReason, ...] = ()
+    ended: Name | None = None
+    """Why the agent says it ended; null where it was cut off before it could."""
+    final_message: Text | None = None
+    final_error: AgentError | None = None
+    unreadable_lines: Count = 0
+    """Lines of the stream that were no event."""
+    traffic: Traffic | None = None
+    """Null for agents without a model."""
+
+
+ProbeReason = (
+    Literal[
+        "timeout",
+        "output_limited",
+        "process_failure",
+        "no_model_response",
+        "wrong_answer",
+    ]
+    | FailureKind
+)
+"""Why a candidate is unavailable; failure kinds of the ledger where the provider gave no answer."""
+
+
+class ProbeTry(Shape):
+    """One asking of the probe's question. `reason` is null if, and only if, the answer was `hi`."""
+
+    answer: Annotated[str, Field(max_length=500)] | None
+    reason: ProbeReason | None
+    wall_ms: Milliseconds
+    traffic: Traffic | None
+
+
+class Preflight(Document):
+    """Whether a candidate answered before it was let to work."""
+
+    SCHEMA_NAME: ClassVar[str] = "preflight"
+    schema_: Literal["cleanroom/preflight/1"] = Field(default="cleanroom/preflight/1", alias="schema")
+    needed: bool
+    """False for agents without a model."""
+    prompt: str | None
+    available: bool
+    reason: ProbeReason | None
+    detail: Annotated[str, Field(max_length=4_000)] = ""
+    """One sentence for people."""
+    tries: tuple[ProbeTry, ...] = ()
