@@ -79,6 +79,10 @@ class ToolchainError(DocumentError):
     """A toolchain's lock is not one, or what was built from it is not what it was."""
 
 
+class ControlError(DocumentError):
+    """A nomination's controls do not end as they must, or their record is not the frozen one."""
+
+
 class SupplyError(DocumentError):
     """Something from outside that freezing needs did not come: the package index, or pip itself."""
 

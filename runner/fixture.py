@@ -1,21 +1,19 @@
-"""The frozen tree a candidate starts from, and the solution as a change to it."""
+"""The frozen tree a candidate starts from: a nomination's source below its root, `public/` laid over it."""
 
-import os
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import assert_never
 
+from runner.documents.nomination import FolderFixture, SdistFixture, SeededFixture
 from runner.errors import FixtureError
-from runner.members import Caps, Member, checked_members, named, too_much
+from runner.folder import StoredFile
+from runner.members import CAPS, Member, checked_members
+from runner.nomination import FIXTURE, PUBLIC, Nomination
+from runner.rules import matcher
 from runner.sdist import Downloads, Pin, unpack
 from sandbox.api import Pack
 from sandbox.contents import Contents, MemoryContents
-from sandbox.errors import TreeError
-from sandbox.tree import Entry, Kind, apply_change, differences, snapshot
-
-Rule = Callable[[bytes], bool]
-"""Whether a workspace path is meant."""
+from sandbox.tree import Entry, Kind, snapshot
 
 INSTRUCTIONS = frozenset(
     {
@@ -27,41 +25,7 @@ INSTRUCTIONS = frozenset(
 )
 """What coding agents read as orders, whoever wrote it. In lower case, at every depth, never in a fixture."""
 
-CACHES = frozenset((b"__pycache__", b".pytest_cache", b".mypy_cache", b".ruff_cache", b".hypothesis"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderSource:
-    """A folder of the checkout, taken whole."""
-
-    folder: Path
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeededSource:
-    """Files written out in the nomination: path below the root -> text."""
-
-    files: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SdistSource:
-    """A source distribution, unpacked and never installed."""
-
-    pin: Pin
-
-
-Source = FolderSource | SeededSource | SdistSource
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    """Where in the workspace a source stands, and what of it never gets there."""
-
-    root: str = "."
-    drops: Rule = lambda _: False
-    """Asked with workspace paths."""
-    caps: Caps = field(default_factory=Caps)
+CACHES = frozenset({b"__pycache__", b".pytest_cache", b".mypy_cache", b".ruff_cache", b".hypothesis"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,73 +35,66 @@ class Fixture:
     entries: tuple[Entry, ...]
     contents: Contents
     digest: str
+    """Tree digest, `public/` included."""
+    public: tuple[Entry, ...] = ()
+    """The entries of `public/`, which are laid over a submission again before its public tests run."""
     dropped: tuple[bytes, ...] = ()
-    """Paths of the source that were left out."""
+    """Paths of the source that were left out; `INSTRUCTIONS` and caches as workspace paths."""
 
     @property
     def pack(self) -> Pack:
         """The tree as it travels to the keeper."""
         return Pack(entries=self.entries, blobs=self.contents.get)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Solution:
-    """A nomination's reference change to its fixture."""
-
-    change: Pack
-    digest: str
-    """Tree digest of fixture + change."""
+    @property
+    def public_pack(self) -> Pack:
+        """`public/` alone, as it travels to the keeper."""
+        return Pack(entries=self.public, blobs=self.contents.get)
 
 
-def build_fixture(source: Source, ground: Ground, downloads: Downloads) -> Fixture:
-    """Read a source and make the frozen tree of it; the same source gives the same digest anywhere.
+def build_fixture(nomination: Nomination, downloads: Downloads) -> Fixture:
+    """Read a nomination's source and make its frozen tree; the same source gives the same tree anywhere.
 
     Raises:
-        FixtureError: it holds what no fixture may hold, or nothing.
+        DocumentError, FixtureError: it holds what no fixture may hold, or nothing.
         SupplyError: a pinned file is not here and cannot be fetched.
     """
+    source = nomination.spec.fixture
+    if isinstance(source, SdistFixture):
+        return build_from_sdist(nomination, sdist_pin(source), downloads)
     match source:
-        case FolderSource(folder=folder):
-            origin = str(folder)
-            members = checked_members(read_members(folder, ground.caps), origin, ground.caps)
-        case SeededSource(files=files):
-            origin = "fixture.files"
-            seeds = (Member(path=path.encode(), data=text.encode()) for path, text in files.items())
-            members = checked_members(seeds, origin, ground.caps)
-        case SdistSource(pin=pin):
-            origin = f"sdist {pin}"
-            members = unpack(downloads.obtain(pin), pin, ground.caps)
-    unwanted = _is_sdist_note if isinstance(source, SdistSource) else _nothing
-    return plant(members, ground, unwanted, origin)
+        case FolderFixture():
+            members = tuple(stored_members(nomination.below(FIXTURE)))
+        case SeededFixture(files=files, executable=executable):
+            members = tuple(
+                Member(path=path.encode(), data=text.encode(), executable=path in executable)
+                for path, text in files.items()
+            )
+        case _:
+            assert_never(source)
+    return _plant(nomination, members)
 
 
-def plant(members: Iterable[Member], ground: Ground, unwanted: Rule, origin: str) -> Fixture:
-    """Put members below the root, without what is dropped; `unwanted` is asked with the source's own paths.
-
-    Raises:
-        FixtureError: nothing is left.
-    """
-    prefix = b"" if ground.root == "." else ground.root.encode() + b"/"
-    contents = MemoryContents()
-    entries: list[Entry] = []
+def build_from_sdist(nomination: Nomination, pin: Pin, downloads: Downloads) -> Fixture:
+    """Make the tree that a nomination's sdist source gives, be it of the pinned or of a later version."""
+    source = nomination.spec.fixture
+    if not isinstance(source, SdistFixture):
+        raise TypeError(f"{nomination.id} has no sdist source")
+    kept: list[Member] = []
     dropped: list[bytes] = []
-    for member in members:
-        path = prefix + member.path
-        if never_in_a_fixture(member.path) or unwanted(member.path) or ground.drops(path):
-            dropped.append(member.path)
+    for member in unpack(downloads.obtain(pin), pin):
+        below = _below(member.path, source.path)
+        wanted = below is not None and not _is_packaging_note(member.path)
+        if wanted and below is not None and _is_kept(below, source):
+            kept.append(replace(member, path=below))
         else:
-            entries.append(_entry(path, member, contents))
-    if not entries:
-        raise FixtureError(
-            file=origin,
-            field="fixture",
-            found=f"no file ({len(dropped)} dropped)",
-            expected="at least one file",
-            mend="name a source with files in it, and drop fewer",
-        )
-    entries.sort(key=lambda entry: entry.path)
-    digest = snapshot(entries, contents)
-    return Fixture(entries=tuple(entries), contents=contents, digest=digest, dropped=tuple(sorted(dropped)))
+            dropped.append(member.path)
+    return _plant(nomination, tuple(kept), tuple(dropped))
+
+
+def sdist_pin(source: SdistFixture) -> Pin:
+    """Name the source distribution that a nomination is made from."""
+    return Pin(name=source.name, version=source.version, sha256=source.sha256)
 
 
 def check_fixture(fixture: Fixture, frozen: str, origin: str) -> None:
@@ -156,42 +113,11 @@ def check_fixture(fixture: Fixture, frozen: str, origin: str) -> None:
         )
 
 
-def projected(fixture: Fixture, later: Fixture, allowed: Rule, origin: str) -> Solution:
-    """Make a solution of what a later tree changes at the allowed paths; all else stays the fixture's.
-
-    Raises:
-        FixtureError: at the allowed paths the two are the same.
-    """
-    contents = MemoryContents(below=fixture.contents)
-    for entry in later.entries:
-        if entry.sha256 is not None:
-            contents.put(later.contents.get(entry.sha256))
-    snapshot(later.entries, contents)
-    wanted = {entry.path: entry for entry in later.entries}
-    change = tuple(
-        wanted.get(difference.path, Entry(path=difference.path, kind=Kind.GONE))
-        for difference in differences(fixture.digest, later.digest, contents)
-        if allowed(difference.path)
-    )
-    if not change:
-        raise FixtureError(
-            file=origin,
-            field="solution",
-            found="no difference at the allowed paths",
-            expected="a later source that changes at least one of them",
-            mend="name the later version that holds the fix, or widen allowed_changes",
-        )
-    try:
-        digest = apply_change(fixture.digest, change, contents)
-    except TreeError as error:
-        raise FixtureError(
-            file=origin,
-            field="solution",
-            found=f"a change that is no tree at the allowed paths ({error})",
-            expected="allowed paths that hold the whole change",
-            mend="widen allowed_changes",
-        ) from error
-    return Solution(change=Pack(entries=change, blobs=contents.get), digest=digest)
+def stored_members(files: Iterable[StoredFile]) -> Iterator[Member]:
+    """Read files of one of a nomination's folders; their paths begin below that folder."""
+    for file in files:
+        path = file.path.partition("/")[2].encode()
+        yield Member(path=path, data=file.read(), executable=file.executable)
 
 
 def never_in_a_fixture(path: bytes) -> bool:
@@ -200,71 +126,58 @@ def never_in_a_fixture(path: bytes) -> bool:
     return any(part in INSTRUCTIONS or part in CACHES for part in parts) or path.endswith((b".pyc", b".pyo"))
 
 
-def read_members(folder: Path, caps: Caps) -> Iterator[Member]:
-    """Walk a trusted folder without following links.
-
-    Raises:
-        FixtureError: it is no folder, cannot be read, or holds a FIFO, socket or device.
-    """
-    top = os.fsencode(folder)
-    try:
-        yield from _walk(top, b"", caps)
-    except OSError as error:
+def _plant(nomination: Nomination, members: tuple[Member, ...], dropped: tuple[bytes, ...] = ()) -> Fixture:
+    root = nomination.spec.root
+    prefix = b"" if root == "." else root.encode() + b"/"
+    source = {prefix + member.path: member for member in members}
+    public = {member.path: member for member in stored_members(nomination.below(PUBLIC))}
+    orders = tuple(path for path in (*source, *public) if never_in_a_fixture(path))
+    placed = {path: member for path, member in {**source, **public}.items() if path not in orders}
+    if not placed.keys() & source.keys():
         raise FixtureError(
-            file=str(folder),
+            file=nomination.file,
             field="fixture",
-            found=error.strerror or str(error),
-            expected="a readable folder",
-            mend="give the nomination its fixture folder",
-        ) from error
+            found=f"no file ({len(dropped) + len(orders)} dropped)",
+            expected="at least one file",
+            mend="name a source with files in it, keep more and drop less",
+        )
+    checked = checked_members(
+        (replace(member, path=path) for path, member in placed.items()), nomination.file, CAPS
+    )
+    return _frozen(checked, frozenset(public), (*dropped, *orders))
 
 
-def _walk(top: bytes, below: bytes, caps: Caps) -> Iterator[Member]:
-    with os.scandir(os.path.join(top, below)) as found:  # noqa: PTH118 - paths are bytes
-        children = sorted(found, key=lambda child: child.name)
-    for child in children:
-        path = below + b"/" + child.name if below else child.name
-        if never_in_a_fixture(path) and child.is_dir(follow_symlinks=False):
-            continue
-        if child.is_symlink():
-            yield Member(path=path, target=os.readlink(child.path))  # noqa: PTH115 - paths are bytes
-        elif child.is_dir(follow_symlinks=False):
-            yield from _walk(top, path, caps)
-        else:
-            yield _file(child, path, caps)
-
-
-def _file(child: os.DirEntry[bytes], path: bytes, caps: Caps) -> Member:
-    descriptor = os.open(child.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as stream:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise FixtureError(
-                file=os.fsdecode(child.path),
-                field=named(path),
-                found="something that is no file, folder or link",
-                expected="files, folders and links",
-                mend="remove it",
-            )
-        data = stream.read(caps.file_bytes + 1)
-    if len(data) > caps.file_bytes:
-        raise too_much(os.fsdecode(child.path), path, caps)
-    return Member(path=path, data=data, executable=bool(status.st_mode & stat.S_IXUSR))
-
-
-def _entry(path: bytes, member: Member, contents: Contents) -> Entry:
-    if member.target is not None:
-        return Entry(path=path, kind=Kind.LINK, target=member.target)
-    sha256 = contents.put(member.data)
-    return Entry(
-        path=path, kind=Kind.FILE, executable=member.executable, sha256=sha256, size=len(member.data)
+def _frozen(placed: tuple[Member, ...], public: frozenset[bytes], dropped: tuple[bytes, ...]) -> Fixture:
+    contents = MemoryContents()
+    entries = tuple(_entry(member, contents) for member in placed)
+    return Fixture(
+        entries=entries,
+        contents=contents,
+        digest=snapshot(entries, contents),
+        public=tuple(entry for entry in entries if entry.path in public),
+        dropped=tuple(sorted(dropped)),
     )
 
 
-def _is_sdist_note(path: bytes) -> bool:
-    """Whether a path is what packaging added: it names the release and says nothing of the code."""
+def _entry(member: Member, contents: Contents) -> Entry:
+    if member.target is not None:
+        return Entry(path=member.path, kind=Kind.LINK, target=member.target)
+    sha256, size = contents.put(member.data), len(member.data)
+    return Entry(path=member.path, kind=Kind.FILE, executable=member.executable, sha256=sha256, size=size)
+
+
+def _below(path: bytes, folder: str) -> bytes | None:
+    """Give the path as seen from a folder; None outside of it."""
+    if folder == ".":
+        return path
+    prefix = folder.encode() + b"/"
+    return path.removeprefix(prefix) if path.startswith(prefix) else None
+
+
+def _is_kept(path: bytes, source: SdistFixture) -> bool:
+    return (not source.keep or matcher(source.keep)(path)) and not matcher(source.drop)(path)
+
+
+def _is_packaging_note(path: bytes) -> bool:
+    """Whether packaging added a file: it names the release and says nothing of the code."""
     return path == b"PKG-INFO" or any(part.endswith(b".egg-info") for part in path.split(b"/"))
-
-
-def _nothing(_path: bytes) -> bool:
-    return False

@@ -19,6 +19,9 @@ from sandbox.spec import MIB
 
 PYPI = "https://pypi.org/simple"
 MOST_BYTES = 64 * MIB
+PIP_READS = frozenset({"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "VIRTUAL_ENV"})
+"""Variables that pip finds its configuration by, besides its own."""
+
 ACCEPTED = "application/vnd.pypi.simple.v1+json, text/html;q=0.5"
 
 
@@ -44,10 +47,9 @@ def find_index(environment: Mapping[str, str]) -> IndexSettings:
         SupplyError: pip does not answer.
     """
     argv = [sys.executable, "-m", "pip", "--disable-pip-version-check", "config", "list"]
+    known = {name: environment[name] for name in environment if name in PIP_READS or name.startswith("PIP_")}
     try:
-        answer = subprocess.run(
-            argv, env=dict(environment), capture_output=True, text=True, timeout=60, check=True
-        )
+        answer = subprocess.run(argv, env=known, capture_output=True, text=True, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError) as error:
         raise SupplyError(
             file="pip",
@@ -97,6 +99,21 @@ class HttpIndex:
                 return _fetch(client, answer.url.join(link.url), pin)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise _unserved(pin, f"{type(error).__name__}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfiguredIndex:
+    """The index that pip is configured for; nobody is asked before something is needed."""
+
+    environment: Mapping[str, str]
+
+    def settings(self) -> IndexSettings:
+        """Ask pip."""
+        return find_index(self.environment)
+
+    def download(self, pin: Pin) -> bytes:
+        """Fetch the pinned file from the configured index."""
+        return HttpIndex(settings=self.settings()).download(pin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Protocol
 
 from runner.errors import FixtureError, SupplyError
-from runner.members import Caps, Member, checked_members, checked_path, named, too_much
+from runner.folder import Caps
+from runner.members import Member, checked_members, checked_path, named, too_much
+from sandbox.spec import MIB
+
+CAPS = Caps(files=20_000, file_bytes=64 * MIB, total_bytes=256 * MIB)
+"""How much a source distribution may unpack to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,13 +96,12 @@ def check_digest(data: bytes, pin: Pin) -> None:
         )
 
 
-def unpack(archive: bytes, pin: Pin, caps: Caps | None = None) -> tuple[Member, ...]:
+def unpack(archive: bytes, pin: Pin, caps: Caps = CAPS) -> tuple[Member, ...]:
     """Read a `.tar.gz` whole: files and inner links, its one top folder stripped, sorted by path.
 
     Raises:
         FixtureError: it is no such archive, or holds what no fixture may hold.
     """
-    caps = caps or Caps()
     origin = f"sdist {pin}"
     plain = _decompressed(archive, origin, caps)
     try:
@@ -115,7 +119,7 @@ def unpack(archive: bytes, pin: Pin, caps: Caps | None = None) -> tuple[Member, 
 
 def _decompressed(archive: bytes, origin: str, caps: Caps) -> bytes:
     # Headers and padding come on top of what files hold: at most 3 blocks a member in practice.
-    most = caps.total_bytes + 1536 * caps.members
+    most = caps.total_bytes + 1536 * caps.files
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(archive)) as stream:
             plain = stream.read(most + 1)
@@ -129,7 +133,7 @@ def _decompressed(archive: bytes, origin: str, caps: Caps) -> bytes:
 def _members(tar: tarfile.TarFile, origin: str, caps: Caps) -> Iterator[Member]:
     for count, info in enumerate(tar, start=1):
         path = info.name.removeprefix("./").encode("utf-8", "surrogateescape")
-        if count > caps.members or info.size > caps.file_bytes:
+        if count > caps.files or info.size > caps.file_bytes:
             raise too_much(origin, path, caps)
         if info.isdir():
             if path not in {b"", b"."}:

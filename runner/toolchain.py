@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -86,8 +86,8 @@ class Workshop:
     """Where toolchains are built and kept, and by what."""
 
     folder: Path
-    index: IndexSettings
-    scratch_path: str = "/usr/bin:/bin"
+    find_index: Callable[[], IndexSettings]
+    """Asked when something is built."""
 
 
 def parse_lock(text: str, file: str) -> Lock:
@@ -194,10 +194,10 @@ def _install(lock: Lock, half: Path, workshop: Workshop) -> None:
             "--no-compile",
         ),
         *("--quiet", "--progress-bar=off", f"--target={half / 'tree'}", "-r", str(half / "requirements.txt")),
-        *workshop.index.pip_options(),
+        *workshop.find_index().pip_options(),
     ]
     environment = {
-        "PATH": workshop.scratch_path,
+        "PATH": "/usr/bin:/bin",
         "HOME": str(half / "home"),
         "TMPDIR": str(half / "home"),
         "LANG": "C.UTF-8",

@@ -1,0 +1,150 @@
+"""The frozen plan of a release: every input by digest, every attempt in order; final from the start."""
+
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from runner.config import Analysis, Judging, ReleaseLimits, RetryPolicy
+from runner.documents.model import Document, Identifier, Sha256, Shape
+from runner.documents.nomination import NominationSpec
+from runner.fields import Criterion, Line, refusal
+from runner.roster import Candidate, Judge, Route
+
+Count = Annotated[int, Field(ge=0)]
+Ordinal = Annotated[int, Field(ge=1, le=9999)]
+
+
+class FrozenFile(Shape):
+    """One file by what it holds. Names of private files are not told."""
+
+    path: str
+    sha256: Sha256
+    executable: bool = False
+
+
+class FrozenFolder(Shape):
+    """A folder the configuration names: a scripted route's scenarios, a candidate's patches."""
+
+    owner: Identifier
+    """Id of the route or candidate."""
+    use: Literal["scenarios", "patches"]
+    files: tuple[FrozenFile, ...]
+
+
+class Download(Shape):
+    """One file from the package index that an input is made from."""
+
+    name: str
+    version: str
+    sha256: Sha256
+
+
+class LockedPackage(Shape):
+    """One package of a toolchain; any one of the digests will do."""
+
+    name: str
+    version: str
+    sha256: tuple[Sha256, ...]
+
+
+class FrozenToolchain(Shape):
+    """A requirements file and what it locks. What was built from it is in each attempt."""
+
+    lock_sha256: Sha256
+    packages: tuple[LockedPackage, ...]
+
+
+class FrozenEvaluator(Shape):
+    """An evaluator and what its verdicts depend on. Its cases' ids are private (see documents.controls)."""
+
+    id: Identifier
+    kind: Identifier
+    sha256: Sha256
+    """Over code, private files, options and expected cases."""
+    cases: Count | None
+    """How many cases it will report; null where it was not calibrated (no controls)."""
+    cases_sha256: Sha256 | None
+    """Over the canonical list of their ids."""
+
+
+class FrozenNomination(Shape):
+    """A nomination and every input of it by digest."""
+
+    id: Identifier
+    spec: NominationSpec
+    nomination_sha256: Sha256
+    """Over the document and all files that can change a result."""
+    prompt_sha256: Sha256
+    fixture_sha256: Sha256
+    """Tree digest of the base: source, `public/` laid over it."""
+    public: tuple[FrozenFile, ...]
+    private_sha256: Sha256
+    """Over the names and digests of `private/`."""
+    solution_sha256: Sha256
+    """Tree digest of base + solution."""
+    toolchain: FrozenToolchain | None
+    """Null: the standard library alone."""
+    downloads: tuple[Download, ...]
+    evaluators: tuple[FrozenEvaluator, ...]
+    validation: Sha256 | None
+    """Digest of the record of its controls; null where they were not run."""
+
+
+class PlannedAttempt(Shape):
+    """One cell of the plan."""
+
+    candidate: Identifier
+    nomination: Identifier
+    attempt: Ordinal
+
+
+class Probe(Shape):
+    """The question that shows whether a model is there, and the answer that counts."""
+
+    prompt: Line = "Reply with exactly: hi"
+    answer: Line = "hi"
+
+
+class Manifest(Document):
+    """releases/<id>/manifest.json. No clock, no host facts: the same inputs give the same bytes."""
+
+    SCHEMA_NAME: ClassVar[str] = "manifest"
+
+    schema_: Literal["cleanroom/manifest/1"] = Field(default="cleanroom/manifest/1", alias="schema")
+    release: Identifier
+    supersedes: Identifier | None
+    configuration_sha256: Sha256
+    """Over the frozen part of the release configuration; host settings are none of it."""
+    candidates: tuple[Candidate, ...]
+    """The full roster, retired ones included."""
+    nominations: tuple[FrozenNomination, ...]
+    judges: tuple[Judge, ...]
+    judging: Judging
+    judge_prompts: tuple[FrozenFile, ...]
+    criteria: tuple[Criterion, ...]
+    routes: tuple[Route, ...]
+    """With the name of the variable that holds a key, never a key."""
+    folders: tuple[FrozenFolder, ...]
+    limits: ReleaseLimits
+    retry_policy: RetryPolicy
+    analysis: Analysis
+    probe: Probe
+    attempts: Annotated[int, Field(ge=1)]
+    planned: tuple[PlannedAttempt, ...]
+    """In the order of execution."""
+    controls: Literal["ran", "not run"]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        validated = {nomination.validation is not None for nomination in self.nominations}
+        if validated != {self.controls == "ran"}:
+            raise refusal("a validation for each nomination if, and only if, controls ran", "freeze again")
+        return self
+
+    def nomination(self, name: str) -> FrozenNomination:
+        """Give a nomination of the release by its id."""
+        return next(each for each in self.nominations if each.id == name)
+
+    def candidate(self, name: str) -> Candidate:
+        """Give a candidate of the release by its id."""
+        return next(each for each in self.candidates if each.id == name)

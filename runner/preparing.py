@@ -1,0 +1,148 @@
+"""Reading and building everything that a release freezes: fixtures, solutions, locks, evaluators, folders."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluators import registry
+from evaluators.errors import EvaluatorError, OptionError
+from evaluators.model import Evaluator, EvaluatorSpec
+from runner.documents.controls import ControlsRecord
+from runner.documents.manifest import FrozenFile, FrozenFolder
+from runner.errors import DocumentError, DocumentErrors
+from runner.fixture import build_fixture
+from runner.folder import list_files
+from runner.inputs import Inputs, Places
+from runner.nomination import Nomination
+from runner.package_index import ConfiguredIndex
+from runner.parsing import decode
+from runner.release import PreparedNomination, PreparedRelease
+from runner.sdist import Downloads
+from runner.settings import Settings
+from runner.solution import build_solution
+from runner.toolchain import Lock, Workshop, parse_lock
+from sandbox.patch import Repository
+
+DOWNLOADS, REPOSITORY, TOOLCHAINS = "downloads", "bases.git", "toolchains"
+"""Folders of the state; each can be removed and comes back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workbench:
+    """Where fixtures, solutions and toolchains are made."""
+
+    downloads: Downloads
+    repository: Repository
+    workshop: Workshop
+
+
+def open_workbench(places: Places, settings: Settings, *, offline: bool = False) -> Workbench:
+    """Give the workbench of a host's state. Nothing is made or asked before it is needed."""
+    index = ConfiguredIndex(environment=settings.environ)
+    return Workbench(
+        downloads=Downloads(folder=places.state / DOWNLOADS, index=None if offline else index),
+        repository=Repository(places.state / REPOSITORY),
+        workshop=Workshop(folder=places.state / TOOLCHAINS, find_index=index.settings),
+    )
+
+
+def prepare(
+    inputs: Inputs, settings: Settings, workbench: Workbench, records: Mapping[str, ControlsRecord]
+) -> PreparedRelease:
+    """Make everything a release freezes; `records` are those of the controls that ran, by nomination.
+
+    Raises:
+        DocumentErrors: with the problems of all nominations together.
+        SupplyError: a pinned file is not here and cannot be fetched.
+    """
+    prepared: list[PreparedNomination] = []
+    problems: list[DocumentError] = []
+    for nomination in inputs.nominations:
+        try:
+            prepared.append(prepare_nomination(nomination, workbench, records.get(nomination.id)))
+        except DocumentErrors as several:
+            problems += several.errors
+        except DocumentError as error:
+            problems.append(error)
+    if problems:
+        raise DocumentErrors(errors=tuple(problems))
+    return PreparedRelease(
+        config=inputs.config, nominations=tuple(prepared), folders=tuple(_folders(inputs, settings))
+    )
+
+
+def prepare_nomination(
+    nomination: Nomination, workbench: Workbench, record: ControlsRecord | None = None
+) -> PreparedNomination:
+    """Make everything of one nomination that a release freezes.
+
+    Raises:
+        DocumentError: something of it cannot be made.
+    """
+    fixture = build_fixture(nomination, workbench.downloads)
+    return PreparedNomination(
+        nomination=nomination,
+        fixture=fixture,
+        solution=build_solution(nomination, fixture, workbench.downloads, workbench.repository),
+        lock=read_lock(nomination),
+        evaluators=build_evaluators(nomination, record),
+        controls=record,
+    )
+
+
+def read_lock(nomination: Nomination) -> Lock | None:
+    """Read what a nomination's toolchain is built from; None for the standard library alone.
+
+    Raises:
+        ToolchainError: a line is not pinned by version and digest.
+    """
+    file = nomination.requirements
+    return None if file is None else parse_lock(decode(file.read(), str(file.place)), str(file.place))
+
+
+def build_evaluators(nomination: Nomination, record: ControlsRecord | None) -> tuple[Evaluator, ...]:
+    """Build a nomination's evaluators, calibrated as the record of its controls says.
+
+    Raises:
+        DocumentError: a kind is unknown, or options, private files or calibration are wrong.
+    """
+    learned = {} if record is None else {each.id: each.calibration for each in record.evaluators}
+    return tuple(_built(nomination, spec, learned.get(spec.id)) for spec in nomination.evaluators)
+
+
+def _built(nomination: Nomination, spec: EvaluatorSpec, calibration: object) -> Evaluator:
+    try:
+        return registry.build(spec, calibration)
+    except OptionError as error:
+        raise DocumentError(
+            file=nomination.file,
+            field=f"evaluators[{spec.id}].{error.field}",
+            found=error.found,
+            expected=error.expected,
+            mend="mend the evaluator's table",
+        ) from error
+    except EvaluatorError as error:
+        raise DocumentError(
+            file=nomination.file,
+            field=f"evaluators[{spec.id}]",
+            found=str(error),
+            expected="an evaluator that can be built",
+            mend="mend its table or its private files",
+        ) from error
+
+
+def _folders(inputs: Inputs, settings: Settings) -> Iterator[FrozenFolder]:
+    for route in inputs.config.routes:
+        if route.scripted is not None:
+            yield FrozenFolder(owner=route.id, use="scenarios", files=_files(settings.path(route.scripted)))
+    for candidate in inputs.config.candidates:
+        if candidate.patches is not None:
+            files = _files(settings.path(candidate.patches))
+            yield FrozenFolder(owner=candidate.id, use="patches", files=files)
+
+
+def _files(folder: Path) -> tuple[FrozenFile, ...]:
+    return tuple(
+        FrozenFile(path=file.path, sha256=file.sha256, executable=file.executable)
+        for file in list_files(folder)
+    )
