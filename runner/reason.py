@@ -1,9 +1,10 @@
 """Why an attempt ended as it did, in one plain sentence for tables. Pure."""
 
 from evaluators.model import VerdictCause
-from runner.documents.facts import Facts, FailureCause, Judged
+from runner.documents.facts import Facts, FailureCause, Judged, Violation
 from runner.documents.writing import printable
 from runner.outcome import Outcome, is_void, outcome
+from runner.policy import Reason as Rule
 
 FAILURES = {
     FailureCause.EXIT_STATUS: "the agent ended with status {status}",
@@ -36,6 +37,24 @@ PROBES = {
     "malformed": "the provider's answer could not be read",
     "refused": "the provider refused the probe",
     "context_length": "the provider found the probe too long",
+}
+BREACHES = {
+    Rule.NOT_ALLOWED: "{path} may not be changed",
+    Rule.DENIED: "{path} is protected",
+    Rule.DELETION: "{path} may not be deleted",
+    Rule.MODE: "the mode of {path} may not be changed",
+    Rule.TYPE: "{path} may not become another kind of file",
+    Rule.LINK: "{path} may not be a link",
+    Rule.LINK_OUTSIDE: "{path} is a link that leaves the tree",
+    Rule.TOO_MANY_FILES: "too many files changed",
+    Rule.PATCH_TOO_LARGE: "the patch is too large",
+    Rule.FIFO: "{path} is a pipe",
+    Rule.SOCKET: "{path} is a socket",
+    Rule.DEVICE: "{path} is a device",
+    Rule.SET_ID: "{path} has a set-id bit",
+    Rule.NAME: "{path} is a name that no patch can carry",
+    Rule.FILE_TOO_LARGE: "{path} is too large",
+    Rule.UNREADABLE: "{path} cannot be read",
 }
 _SHOWN = 2
 
@@ -76,12 +95,13 @@ def _unavailable(facts: Facts) -> str:
 
 
 def _forbidden(facts: Facts) -> str:
-    breaches = tuple(
-        each.detail or (each.rule if each.path is None else f"{each.rule} ({each.path})")
-        for each in facts.violations
-    )
     also = "" if is_void(facts) else f"; {_judged(facts)}"
-    return f"the change breaks the rules: {_listed(breaches)}{also}"
+    return f"forbidden: {_listed(tuple(_breach(each) for each in facts.violations))}{also}"
+
+
+def _breach(violation: Violation) -> str:
+    said = BREACHES[Rule(violation.rule)].format(path=violation.path or "a path")
+    return f"{said} ({violation.detail})" if violation.detail else said
 
 
 def _void(facts: Facts) -> str:

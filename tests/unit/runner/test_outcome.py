@@ -23,11 +23,12 @@ from runner.documents.facts import (
 from runner.documents.ledger import FailureKind, LedgerLine, Refusal, Tokens
 from runner.documents.telemetry import AgentError, ProbeReason, Telemetry
 from runner.outcome import COUNTED, AgentRun, Outcome, agent_end, agent_run, outcome, score, solved, verdict
-from runner.reason import FAILURES, PROBES, VERDICTS, reason
+from runner.policy import Reason as Rule
+from runner.reason import BREACHES, FAILURES, PROBES, VERDICTS, reason
 from sandbox.termination import Cause, Termination, Usage
 
 UNAVAILABLE = Unavailable(reason="wrong_answer")
-VIOLATION = Violation(rule="allowed_changes", path="tests/test_x.py", detail="changed tests/test_x.py")
+VIOLATION = Violation(rule="not_allowed", path="tests/test_x.py")
 VOID = VoidFact(blame=Blame.PROVIDER, phase=Phase.SOLUTION, reason="503 three times")
 FAILURE = AgentFailure(cause=FailureCause.TIMEOUT)
 
@@ -147,6 +148,7 @@ def test_the_words_cover_every_cause() -> None:
     assert set(VERDICTS) == set(VerdictCause)
     words = {word for part in get_args(ProbeReason) for word in get_args(part)}
     assert set(PROBES) == words
+    assert set(BREACHES) == set(Rule)
 
 
 def test_the_score_is_the_lowest_and_unknown_where_one_is_unknown() -> None:

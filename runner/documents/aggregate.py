@@ -1,0 +1,89 @@
+"""aggregate.json: what the sealed evidence of a release says, in one table. Derived; it has no clock."""
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from evaluators.model import Assurance
+from runner.documents.facts import Controls, FailureCause, Phases, Spent
+from runner.documents.model import DecimalText, Document, Identifier, Sha256, Shape
+from runner.documents.seal import Ordinal
+from runner.outcome import Outcome
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class Evidence(Shape):
+    """Digests of the sealed folders that a row was read from."""
+
+    submission_sha256: Sha256 | None
+    grading_sha256: Sha256 | None
+    void_sha256: Sha256 | None
+
+
+class Row(Shape):
+    """One planned attempt."""
+
+    candidate: Identifier
+    nomination: Identifier
+    attempt: Ordinal
+    tries: Count
+    """How many were begun; 0 where the attempt was never run."""
+    outcome: Outcome
+    verdict: Literal["passed", "failed"] | None
+    """Null: nothing may be said about it."""
+    solved: bool
+    score: DecimalText | None
+    reason: str
+    failure: FailureCause | None
+    assurance: Assurance | None
+    """The weakest of the evaluators'."""
+    scripted: bool | None
+    """Null where no evidence says."""
+    phases: Phases
+    """Of the try that counts."""
+    voids: Spent | None
+    """What the tries before it took together; null where there were none."""
+    evidence: Evidence
+
+
+class Standing(Shape):
+    """A candidate over all its planned attempts."""
+
+    candidate: Identifier
+    label: str | None
+    agent: str
+    model: str | None
+    outcome: Outcome
+    """The first of the outcomes' order that any of its attempts has."""
+    outcomes: Mapping[Outcome, Count]
+    solved: Count
+    counted: Count
+    """The denominator: attempts that say something about the candidate."""
+    solved_rate: DecimalText | None
+    """solved / counted; null where nothing counted."""
+    rate_if_voids_failed: DecimalText | None
+    rate_if_voids_solved: DecimalText | None
+    mean_score: DecimalText | None
+    """Over the counted attempts; null where one has no score."""
+    solution: Spent
+    """Time and money of all its solutions; null where one is unknown."""
+    voids: Spent | None
+
+
+class Aggregate(Document):
+    """The whole release."""
+
+    SCHEMA_NAME: ClassVar[str] = "aggregate"
+
+    schema_: Literal["cleanroom/aggregate/1"] = Field(default="cleanroom/aggregate/1", alias="schema")
+    release: Identifier
+    manifest_sha256: Sha256
+    controls: Controls
+    scripted: bool
+    """At least one attempt's model was played from a scenario."""
+    candidates: tuple[Standing, ...]
+    """In the manifest's order; this is no ranking."""
+    attempts: tuple[Row, ...]
+    """Every planned attempt, in the manifest's order."""

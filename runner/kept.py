@@ -1,0 +1,85 @@
+"""Which files a sealed folder holds, and which of them are which documents."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from runner.documents.capture import Capture
+from runner.documents.evidence import (
+    Grading,
+    Host,
+    Policy,
+    PublicTests,
+    Ruling,
+    Submission,
+    Tree,
+    UnitEnd,
+    Void,
+    Walls,
+)
+from runner.documents.ledger import LedgerLine
+from runner.documents.model import Document
+from runner.documents.seal import SealKind
+from runner.documents.telemetry import Preflight, Telemetry
+
+LOGS = "logs"
+"""Folder of a grading: what units printed, each file named by its digest; private."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What is known of a file: its document (None: plain bytes), and whether the folder must have it."""
+
+    model: type[Document] | None = None
+    required: bool = True
+    lines: bool = False
+    """One document a line."""
+
+
+_SUBMISSION = {
+    "submission.json": Kept(model=Submission),
+    "candidate.diff": Kept(),
+    "tree.json": Kept(model=Tree),
+    "capture.json": Kept(model=Capture),
+    "termination.json": Kept(model=UnitEnd),
+    "telemetry.json": Kept(model=Telemetry),
+    "preflight.json": Kept(model=Preflight),
+    "ledger.jsonl": Kept(model=LedgerLine, lines=True),
+    "launcher.json": Kept(model=Walls),
+    "host.json": Kept(model=Host),
+    "streams/stdout": Kept(),
+    "streams/stderr": Kept(),
+}
+_GRADING = {
+    "grading.json": Kept(model=Grading),
+    "policy.json": Kept(model=Policy),
+    "public-tests.json": Kept(model=PublicTests, required=False),
+    "evaluators/*.json": Kept(model=Ruling, required=False),
+    "launcher.json": Kept(model=Walls, required=False),
+    "host.json": Kept(model=Host, required=False),
+    f"{LOGS}/*": Kept(required=False),
+}
+_VOID = {"void.json": Kept(model=Void)} | {
+    name: Kept(model=kept.model, lines=kept.lines, required=False)
+    for name, kept in _SUBMISSION.items()
+    if name not in {"submission.json", "candidate.diff", "tree.json"}
+}
+"""Partial evidence: whatever there was when the try ended."""
+
+KEPT: Mapping[SealKind, Mapping[str, Kept]] = {
+    SealKind.SUBMISSION: _SUBMISSION,
+    SealKind.GRADING: _GRADING,
+    SealKind.VOID: _VOID,
+}
+
+
+def required(kind: SealKind) -> tuple[str, ...]:
+    """List the files that every folder of this kind has."""
+    return tuple(name for name, kept in KEPT[kind].items() if kept.required)
+
+
+def kept_as(kind: SealKind, path: str) -> Kept | None:
+    """Say what a file of such a folder is; None where nothing of that name belongs there."""
+    depth = path.count("/")
+    known = KEPT[kind].items()
+    return next((kept for name, kept in known if fnmatchcase(path, name) and name.count("/") == depth), None)
