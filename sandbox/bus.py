@@ -50,7 +50,7 @@ class UnitState:
     @property
     def main_ended(self) -> bool:
         """Whether the main process has ended, or never came to be, or the unit is gone."""
-        return self.load_state != "loaded" or self.sub_state in {"exited", "failed", "dead"}
+        return self.load_state != "loaded" or self.main_code != 0 or self.sub_state in {"exited", "failed", "dead"}
 
     @property
     def is_over(self) -> bool:
@@ -199,6 +199,11 @@ class Bus:
             main_code=_number(self._read(path, _SERVICE, b"ExecMainCode", b"i")),
             main_status=_number(self._read(path, _SERVICE, b"ExecMainStatus", b"i")),
         )
+
+    def is_loaded(self, unit: str) -> bool:
+        """Tell whether the manager knows a unit of any kind."""
+        path = path_encode(_UNIT_PREFIX, unit.encode())
+        return _text(self._read(path, _UNIT, b"LoadState", b"s")) == "loaded"
 
     def property(self, unit: str, name: str, signature: str) -> object:
         """Read one property of a service back."""

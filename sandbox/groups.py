@@ -14,7 +14,6 @@ class Layout:
     memory: Path
     pids: Path
     cpu: Path
-    cpuacct: Path
     unified: Path
 
 
@@ -30,11 +29,10 @@ class HeldLimits:
 def layout(root: Path = _ROOT) -> Layout:
     """Look where the hierarchies are."""
     if (root / "memory").is_dir():
-        acct = root / "cpuacct" if (root / "cpuacct").is_dir() else root / "cpu,cpuacct"
         cpu = root / "cpu" if (root / "cpu").is_dir() else root / "cpu,cpuacct"
         unified = root / "unified" if (root / "unified").is_dir() else root / "systemd"
-        return Layout(v2=False, memory=root / "memory", pids=root / "pids", cpu=cpu, cpuacct=acct, unified=unified)
-    return Layout(v2=True, memory=root, pids=root, cpu=root, cpuacct=root, unified=root)
+        return Layout(v2=False, memory=root / "memory", pids=root / "pids", cpu=cpu, unified=unified)
+    return Layout(v2=True, memory=root, pids=root, cpu=root, unified=root)
 
 
 class UnitGroup:
@@ -74,15 +72,12 @@ class UnitGroup:
         return _number(self._where.memory / self._slice / name)
 
     def cpu_ms(self) -> int | None:
-        """Tell the processor time the unit used."""
-        if self._where.v2:
-            for line in _lines(self._where.cpu / self._slice / "cpu.stat"):
-                key, _, value = line.partition(" ")
-                if key == "usage_usec":
-                    return int(value) // 1000
-            return None
-        nanoseconds = _number(self._where.cpuacct / self._slice / "cpuacct.usage")
-        return None if nanoseconds is None else nanoseconds // 1_000_000
+        """Tell the processor time the unit used; the v2 hierarchy counts it on both layouts."""
+        for line in _lines(self._where.unified / self._slice / "cpu.stat"):
+            key, _, value = line.partition(" ")
+            if key == "usage_usec":
+                return int(value) // 1000
+        return None
 
     def is_gone(self) -> bool:
         """Tell whether the unit's own group is gone from every hierarchy, or at least empty of processes."""

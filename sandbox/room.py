@@ -129,17 +129,22 @@ def account_record(number: int, folder: Path = Path("/run/userdb")) -> Iterator[
 
 
 def leftovers(number: int) -> tuple[str, ...]:
-    """Name every process and key of an account that is still there. Empty after a clean end."""
+    """Name every process and System V object of an account that is still there. Empty after a clean end."""
     found = [f"process {pid}" for pid in _processes() if _owner(pid) == number]
-    for line in Path("/proc/key-users").read_text(encoding="ascii").splitlines():
-        owner, _, counts = line.partition(":")
-        if owner.strip() == str(number) and int(counts.split()[0]) > 0:
-            found.append(f"keys of account {number}")
     for table in ("shm", "sem", "msg"):
         for line in Path(f"/proc/sysvipc/{table}").read_text(encoding="ascii").splitlines()[1:]:
             if str(number) in line.split():
                 found.append(f"System V {table} of account {number}")
     return tuple(found)
+
+
+def keys_left(number: int) -> tuple[str, ...]:
+    """Name an account's kernel keys. They outlive its processes for a moment: seconds, after an out-of-memory kill."""
+    for line in Path("/proc/key-users").read_text(encoding="ascii").splitlines():
+        owner, _, counts = line.partition(":")
+        if owner.strip() == str(number) and int(counts.split()[1].partition("/")[0]) > 0:
+            return (f"keys of account {number}",)
+    return ()
 
 
 def _processes() -> Iterator[int]:

@@ -5,7 +5,7 @@ import json
 import os
 import socket
 
-from sandbox.errors import KeeperError
+from sandbox.errors import HostUnfitError, KeeperError, SandboxError
 
 PACKET_BYTES = 128 * 1024
 PACKET_DESCRIPTORS = 8
@@ -33,9 +33,10 @@ def receive(channel: socket.socket) -> tuple[dict[str, object], list[int]] | Non
         KeeperError: the packet is no message of this protocol; its descriptors are closed.
     """
     try:
-        packet, ancillary, flags, _ = channel.recvmsg(PACKET_BYTES, socket.CMSG_SPACE(4 * PACKET_DESCRIPTORS))
+        packet, ancillary, flags, _ = _packet(channel)
     except ConnectionResetError:
-        return None
+        # The other side went away with something of ours unread. What it sent before is still there.
+        packet, ancillary, flags, _ = _packet(channel)
     descriptors: list[int] = []
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
@@ -55,3 +56,27 @@ def receive(channel: socket.socket) -> tuple[dict[str, object], list[int]] | Non
     for descriptor in descriptors:
         os.set_inheritable(descriptor, False)  # noqa: FBT003 - the standard library's signature
     return message, descriptors
+
+
+def _packet(channel: socket.socket) -> tuple[bytes, list[tuple[int, int, bytes]], int, object]:
+    return channel.recvmsg(PACKET_BYTES, socket.CMSG_SPACE(4 * PACKET_DESCRIPTORS))
+
+
+def refusal(error: SandboxError) -> dict[str, object]:
+    """Give the message that tells an error to the other side, where `told` raises it again."""
+    message: dict[str, object] = {"error": type(error).__name__, "says": str(error)}
+    if isinstance(error, HostUnfitError):
+        message |= {"lost": error.lost, "mend": error.mend}
+    return message
+
+
+def told(message: dict[str, object]) -> SandboxError:
+    """Make the error of a message."""
+    name = str(message["error"])
+    if name == HostUnfitError.__name__:
+        return HostUnfitError(str(message["lost"]), str(message["mend"]))
+    kind = _KINDS.get(name, SandboxError)
+    return kind(str(message["says"]))
+
+
+_KINDS = {kind.__name__: kind for kind in SandboxError.__subclasses__()}

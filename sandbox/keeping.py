@@ -1,0 +1,273 @@
+"""What a keeper holds for its runner: stored trees, workspaces, network gates, units. Taken down whole at the end."""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from socket import socket
+
+from sandbox.api import HostFacts
+from sandbox.bus import Bus
+from sandbox.errors import KeeperError
+from sandbox.groups import UnitGroup, layout, slice_path
+from sandbox.host import cgroup_layout
+from sandbox.image import Bounds
+from sandbox.layers import Layers, mount_store, probe_image, probe_layers
+from sandbox.network import NetworkNamespace, new_namespace
+from sandbox.objects import Objects
+from sandbox.properties import Property, UnitPlace, unit_properties
+from sandbox.requests import Open, OpenWorkspace
+from sandbox.room import Accounts, account_name, account_record, mark_dirty
+from sandbox.roots import build_root
+from sandbox.spec import NamespaceId, ObjectId, Reach, Role, UnitSpec, WorkspaceId
+from sandbox.units import REPORT_SECONDS, Unit, Units, unit_pipes
+from sandbox.workspace import Paths, Plan, Workspaces
+
+Answer = tuple[dict[str, object], tuple[int, ...]]
+_STREAMS = ("StandardInputFileDescriptor", "StandardOutputFileDescriptor", "StandardErrorFileDescriptor")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Room:
+    """A workspace, or the read-only view of one, and the account it belongs to."""
+
+    name: str
+    account: int
+    paths: Paths | None = None
+    seen: Path | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Keeping:
+    """The keeper's whole state."""
+
+    run: Path
+    launcher: Path
+    accounts: Accounts
+    objects: Objects
+    workspaces: Workspaces
+    units: Units
+    outside: int
+    known: HostFacts
+    _rooms: dict[str, _Room] = field(default_factory=dict)
+    _gates: dict[str, NetworkNamespace] = field(default_factory=dict)
+
+    def facts(self) -> dict[str, object]:
+        """Tell what the machine is."""
+        return asdict(self.known)
+
+    def has(self, digest: ObjectId) -> bool:
+        """Tell whether a tree is stored."""
+        return self.objects.has(digest)
+
+    def store(self, digest: ObjectId, pack: int) -> dict[str, object]:
+        """Store a tree, which must have the digest it is said to have."""
+        stored = self.objects.store(pack)
+        if stored != digest:
+            raise KeeperError(f"a pack said to be tree {digest} is tree {stored}")
+        return {"stored": stored}
+
+    def open_workspace(self, request: OpenWorkspace, packs: list[int]) -> dict[str, object]:
+        """Mount a workspace for a fresh account."""
+        if len(packs) != request.lay + request.home:
+            raise KeeperError(f"{len(packs)} packs came with a workspace that needs {request.lay + request.home}")
+        name, account = token_hex(8), self.accounts.take()
+        limits = request.limits
+        plan = Plan(
+            name=name,
+            layers=tuple(self.objects.path(layer) for layer in request.layers),
+            uid=account,
+            bounds=Bounds(disk_bytes=limits.disk_bytes, disk_inodes=limits.disk_inodes),
+            lay=packs[0] if request.lay else None,
+            home=packs[-1] if request.home else None,
+        )
+        self._rooms[name] = _Room(name=name, account=account, paths=self.workspaces.open(plan))
+        return {"workspace": name}
+
+    def open_inspection(self, workspace: WorkspaceId) -> Answer:
+        """Show a workspace read-only to a fresh account, and list where to look."""
+        room = self._room(workspace)
+        account, view = self.accounts.take(), f"{room.name}-seen"
+        seen, changes = self.workspaces.inspect(room.name, account)
+        self._rooms[view] = _Room(name=room.name, account=account, seen=seen)
+        told = [[path.hex() for path in changes.touched], [path.hex() for path in changes.whole], changes.git_touched]
+        listing = os.memfd_create("changes", os.MFD_CLOEXEC)
+        with os.fdopen(os.dup(listing), "wb") as stream:
+            stream.write(json.dumps(told).encode())
+        return {"workspace": view}, (listing,)
+
+    def close_workspace(self, workspace: WorkspaceId) -> dict[str, object]:
+        """Take a workspace or a view down."""
+        room = self._room(workspace)
+        del self._rooms[workspace]
+        if room.seen is not None:
+            self.workspaces.end_inspection(room.name)
+            return {"left": []}
+        return {"left": list(self.workspaces.close(room.name))}
+
+    def _room(self, workspace: WorkspaceId) -> _Room:
+        room = self._rooms.get(workspace)
+        if room is None:
+            raise KeeperError(f"there is no workspace {workspace}")
+        return room
+
+    def open_gate(self, port: int) -> Answer:
+        """Make a network namespace with a listening socket, which is the runner's from now on."""
+        gate, name = new_namespace(port), token_hex(8)
+        self._gates[name] = gate
+        return {"namespace": name}, (gate.listener.detach(),)
+
+    def close_gate(self, namespace: NamespaceId) -> dict[str, object]:
+        """Let a namespace go; it lives as long as a unit is in it."""
+        gate = self._gates.pop(namespace, None)
+        if gate is None:
+            raise KeeperError(f"there is no network namespace {namespace}")
+        os.close(gate.namespace)
+        return {}
+
+    def start(self, spec: UnitSpec) -> Answer:
+        """Start a unit as far as its launcher."""
+        name = f"cr-{token_hex(8)}"
+        ends, streams, handle = unit_pipes(socket_input=spec.role is Role.GATEWAY)
+        try:
+            with ExitStack() as owned:
+                place = self._place(spec, name, owned)
+                added = tuple(
+                    Property(name=stream, signature="h", value=descriptor, why="a pipe the runner pumps")
+                    for stream, descriptor in zip(_STREAMS, streams, strict=True)
+                )
+                unit = self._unit(spec, place, handle)
+                self.units.begin(unit, (*unit_properties(spec, place), *added))
+                unit.owned.push(owned.pop_all())
+        except BaseException:
+            handle.close()
+            for descriptor in (ends.stdin, ends.stdout, ends.stderr, ends.handle):
+                os.close(descriptor)
+            raise
+        finally:
+            for descriptor in streams:
+                os.close(descriptor)
+        return {"place": asdict(place)}, (ends.stdin, ends.stdout, ends.stderr, ends.handle)
+
+    def _unit(self, spec: UnitSpec, place: UnitPlace, handle: socket) -> Unit:
+        group = UnitGroup(self.units.layout, slice_path(place.slice), f"{place.unit}.service")
+        return Unit(
+            name=f"{place.unit}.service",
+            slice=place.slice,
+            account=place.uid,
+            limits=spec.limits,
+            handle=handle,
+            group=group,
+            owned=ExitStack(),
+            deadline=time.monotonic() + REPORT_SECONDS * 2,
+        )
+
+    def _place(self, spec: UnitSpec, name: str, owned: ExitStack) -> UnitPlace:
+        """Resolve all that a unit needs, and make its root; `owned` takes it down."""
+        room = self._room(spec.workspace) if spec.workspace is not None else None
+        number = room.account if room is not None else self.accounts.take()
+        account = owned.enter_context(account_record(number))
+        folder = self.run / name
+        folder.mkdir(mode=0o700)
+        owned.callback(shutil.rmtree, folder)
+        (folder / "empty").mkdir(mode=0o755)
+        targets = tuple(mount.target for mount in spec.mounts)
+        build_root(folder / "root", account, number, targets)
+        paths = room.paths if room is not None else None
+        shown = paths.workspace if paths is not None else room.seen if room is not None else None
+        return UnitPlace(
+            unit=name,
+            slice=f"cleanroom-{name.removeprefix('cr-')}.slice",
+            account=account,
+            uid=number,
+            root=str(folder / "root"),
+            launcher=str(self.launcher),
+            empty=str(folder / "empty"),
+            workspace=None if shown is None else str(shown),
+            home=None if paths is None else str(paths.home),
+            tmp=None if paths is None else str(paths.tmp),
+            vartmp=None if paths is None else str(paths.vartmp),
+            mounts=tuple((str(self.objects.path(each.object) / each.subpath), each.target) for each in spec.mounts),
+            namespace_path=self._namespace_path(spec),
+            report_seconds=int(REPORT_SECONDS),
+        )
+
+    def _namespace_path(self, spec: UnitSpec) -> str | None:
+        network = spec.network
+        if network.reach is Reach.NOTHING:
+            return None
+        if network.reach is Reach.OUTSIDE:
+            return f"/proc/{os.getpid()}/fd/{self.outside}"
+        gate = self._gates.get(network.namespace or "")
+        if gate is None:
+            raise KeeperError(f"there is no network namespace {network.namespace}")
+        return f"/proc/{os.getpid()}/fd/{gate.namespace}"
+
+    def close(self) -> None:
+        """End every unit, take every workspace down, let every namespace go."""
+        self.units.end_all()
+        for name, room in list(self._rooms.items()):
+            if room.seen is not None:
+                self.workspaces.end_inspection(room.name)
+                del self._rooms[name]
+        for room in self._rooms.values():
+            self.workspaces.close(room.name)
+        for gate in self._gates.values():
+            os.close(gate.namespace)
+
+
+@contextmanager
+def keeping(bus: Bus, opening: Open, host_folder: Path, manager: str, outside: int) -> Iterator[Keeping]:
+    """Set up what a keeper holds, below the state folder; it is all taken down at the end."""
+    state = Path(opening.state)
+    state.mkdir(parents=True, exist_ok=True, mode=0o755)
+    layers, image = probe_layers(state), probe_image(state)
+    if layers is Layers.IDMAP_LOOP:
+        mount_store(state, state / "objects")
+    objects = Objects(state / "objects")
+    run = state / "run"
+    workspaces = Workspaces(root=run / "rooms", templates=state / "templates", layers=layers, image=image)
+    objects.sweep()
+    workspaces.sweep()
+    shutil.rmtree(run, ignore_errors=False) if run.exists() else None
+    (run / "rooms").mkdir(parents=True)
+    known = HostFacts(
+        kernel=os.uname().release,
+        systemd=bus.version(),
+        manager=manager,
+        cgroups=cgroup_layout(),
+        layers=layers.value,
+        image=image.value,
+    )
+    held = Keeping(
+        run=run,
+        launcher=_launcher(run),
+        accounts=Accounts(host_folder, opening.accounts),
+        objects=objects,
+        workspaces=workspaces,
+        units=Units(bus, layout(), lambda left: mark_dirty(host_folder, left)),
+        outside=outside,
+        known=known,
+    )
+    try:
+        yield held
+    finally:
+        held.close()
+
+
+def _launcher(run: Path) -> Path:
+    """Copy the launcher out of the checkout, which a unit's manager may not be able to see."""
+    folder = run / "launcher"
+    folder.mkdir(mode=0o755)
+    (folder / "launcher.py").write_bytes(LAUNCHER)
+    (folder / "launcher.py").chmod(0o644)
+    return folder
+
+
+LAUNCHER = Path(__file__).with_name("launcher.py").read_bytes()
+"""Read at import, before the keeper enters the namespaces in which the checkout may be hidden."""

@@ -1,0 +1,112 @@
+"""The keeper's loop: requests answered one at a time, running units watched in between."""
+
+import os
+import select
+import socket
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from sandbox.bus import open_bus
+from sandbox.errors import BusError, KeeperError, SandboxError
+from sandbox.keeping import Keeping, keeping
+from sandbox.requests import (
+    CloseGate,
+    CloseWorkspace,
+    Has,
+    Open,
+    OpenGate,
+    OpenInspection,
+    OpenWorkspace,
+    Request,
+    Start,
+    Store,
+    parse_request,
+)
+from sandbox.wire import receive, refusal, send
+
+_READY_SECONDS = 20.0
+_TICK_SECONDS = 0.1
+
+Answer = tuple[dict[str, object], tuple[int, ...]]
+
+
+def serve(channel: socket.socket, opening: Open, host_folder: Path, manager: str, outside: int) -> int:
+    """Answer until the runner goes away; whatever is left then is ended and taken down."""
+    with ExitStack() as stack:
+        await_manager()
+        bus = stack.enter_context(open_bus())
+        held = stack.enter_context(keeping(bus, opening, host_folder, manager, outside))
+        send(channel, {"facts": held.facts()})
+        units = held.units
+        while True:
+            units.attend()
+            ready, _, _ = select.select([channel, bus, *units.handles()], [], [], _TICK_SECONDS)
+            for handle in ready:
+                if handle is channel and not _answer(channel, held):
+                    return 0
+                if isinstance(handle, socket.socket) and handle is not channel:
+                    units.heed(handle)
+
+
+def await_manager() -> None:
+    """Wait until the manager answers; its socket is there before it has finished booting.
+
+    Raises:
+        BusError: it does not within 20 s.
+    """
+    deadline = time.monotonic() + _READY_SECONDS
+    while True:
+        try:
+            with open_bus() as bus:
+                bus.version()
+        except BusError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _answer(channel: socket.socket, keeping: Keeping) -> bool:
+    """Answer one request; tell whether the runner is still there."""
+    received = receive(channel)
+    if received is None:
+        return False
+    message, descriptors = received
+    try:
+        answer, passed = _do(keeping, parse_request(message), descriptors)
+    except SandboxError as error:
+        send(channel, refusal(error))
+        return True
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+    try:
+        send(channel, answer, passed)
+    finally:
+        for descriptor in passed:
+            os.close(descriptor)
+    return True
+
+
+def _do(keeping: Keeping, request: Request, descriptors: list[int]) -> Answer:
+    match request:
+        case Has():
+            return {"has": keeping.has(request.digest)}, ()
+        case Store():
+            return keeping.store(request.digest, *descriptors), ()
+        case OpenWorkspace():
+            return keeping.open_workspace(request, descriptors), ()
+        case CloseWorkspace():
+            return keeping.close_workspace(request.workspace), ()
+        case OpenInspection():
+            return keeping.open_inspection(request.workspace)
+        case OpenGate():
+            return keeping.open_gate(request.port)
+        case CloseGate():
+            return keeping.close_gate(request.namespace), ()
+        case Start():
+            return keeping.start(request.spec)
+        case Open():
+            raise KeeperError("this keeper is open already")

@@ -1,0 +1,228 @@
+"""Units the keeper has started: begun, let go, watched, ended whole, and looked after for leftovers."""
+
+import os
+import select
+import socket
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+
+from sandbox.bus import Bus, UnitState
+from sandbox.errors import BusError, SandboxError, UnitStartError
+from sandbox.groups import Layout, UnitGroup
+from sandbox.properties import Property
+from sandbox.room import keys_left, leftovers
+from sandbox.spec import Limits
+from sandbox.termination import Stop, UnitFacts
+from sandbox.walls import broken_limits
+from sandbox.wire import receive, send
+
+REPORT_SECONDS = 5.0
+_END_SECONDS = 5.0
+_POLL_SECONDS = 2.0
+_KEY_SECONDS = 5.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Unit:
+    """One started unit. `owned` holds its account record and folders until it is gone."""
+
+    name: str
+    slice: str
+    account: int
+    limits: Limits
+    handle: socket.socket
+    group: UnitGroup
+    owned: ExitStack
+    deadline: float
+    went: float | None = None
+    stop: Stop | None = None
+    oom_kills: int | None = None
+    polled: float = 0.0
+    ended: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """The runner's ends of a unit's pipes, and of its handle."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+    handle: int
+
+
+def unit_pipes(*, socket_input: bool) -> tuple[Ends, tuple[int, int, int], socket.socket]:
+    """Make a unit's streams: the runner's ends, the unit's three, and the keeper's end of the handle."""
+    if socket_input:
+        mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        stdin, unit_stdin = mine.detach(), theirs.detach()
+    else:
+        unit_stdin, stdin = os.pipe2(os.O_CLOEXEC)
+    stdout, unit_stdout = os.pipe2(os.O_CLOEXEC)
+    stderr, unit_stderr = os.pipe2(os.O_CLOEXEC)
+    keeper, runner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    return (
+        Ends(stdin=stdin, stdout=stdout, stderr=stderr, handle=runner.detach()),
+        (unit_stdin, unit_stdout, unit_stderr),
+        keeper,
+    )
+
+
+@dataclass(slots=True)
+class Units:
+    """All units that are alive, and how each comes to its end."""
+
+    bus: Bus
+    layout: Layout
+    on_left: Callable[[tuple[str, ...]], None]
+    """Told what a unit left behind; the room is dirty then."""
+    _alive: dict[str, Unit] = field(default_factory=dict)
+    _keyed: dict[int, float] = field(default_factory=dict)
+    """Accounts of ended units whose keys the kernel has not freed yet, and until when it may take."""
+
+    def begin(self, unit: Unit, properties: tuple[Property, ...]) -> None:
+        """Ask the manager to start a unit; its launcher's report says whether it did."""
+        self.bus.watch(unit.name)
+        try:
+            self.bus.start(unit.name, properties)
+        except BusError as error:
+            self.bus.forget(unit.name)
+            raise UnitStartError(f"unit {unit.name}: {error}") from error
+        self._alive[unit.name] = unit
+
+    def handles(self) -> list[socket.socket]:
+        """Give the sockets of the units that are alive."""
+        return [unit.handle for unit in self._alive.values()]
+
+    def heed(self, handle: socket.socket) -> None:
+        """Do what a runner asks of one unit; a closed handle ends it."""
+        unit = next((each for each in self._alive.values() if each.handle is handle), None)
+        if unit is None:
+            return
+        received = receive(handle)
+        if received is None:
+            unit.stop = unit.stop or Stop.KILLED
+            self._finish(unit)
+        elif received[0].get("do") == "go":
+            self._go(unit)
+        else:
+            self._halt(unit, Stop(str(received[0].get("why"))))
+
+    def _go(self, unit: Unit) -> None:
+        """Start the wall clock, if the limits are really there."""
+        broken = broken_limits(unit.group.held(), unit.limits)
+        if not broken:
+            unit.went = time.monotonic()
+            unit.deadline = unit.went + unit.limits.wall.total_seconds()
+        send(unit.handle, {"broken": list(broken)})
+
+    def _halt(self, unit: Unit, why: Stop) -> None:
+        """End a unit at once; what ended it first is what counts."""
+        unit.stop = unit.stop or why
+        unit.ended = unit.ended or time.monotonic()
+        self.bus.kill(unit.name)
+
+    def attend(self) -> None:
+        """Look at what changed, and at every unit's clock and memory."""
+        changed = self.bus.drain()
+        now = time.monotonic()
+        self._look_for_keys(now)
+        for unit in list(self._alive.values()):
+            if now >= unit.deadline and unit.stop is None:
+                self._halt(unit, Stop.TIMEOUT)
+            kills = unit.group.oom_kills()
+            unit.oom_kills = kills if kills is not None else unit.oom_kills
+            if unit.oom_kills and unit.stop is None:
+                self._halt(unit, Stop.OOM)
+            if unit.name in changed or now - unit.polled > _POLL_SECONDS or unit.stop is not None:
+                unit.polled = now
+                if _has_ended(unit, self.bus.state(unit.name)):
+                    self._finish(unit)
+
+    def _look_for_keys(self, now: float) -> None:
+        for account, until in list(self._keyed.items()):
+            left = keys_left(account)
+            if not left or now > until:
+                del self._keyed[account]
+            if left and now > until:
+                self.on_left(left)
+
+    def end_all(self) -> None:
+        """End whatever is alive; nobody is told."""
+        for unit in list(self._alive.values()):
+            unit.stop = unit.stop or Stop.KILLED
+            self._finish(unit)
+
+    def _finish(self, unit: Unit) -> None:
+        """Take a unit down whole, then tell its runner how it ended."""
+        ended = unit.ended or time.monotonic()
+        state = self.bus.state(unit.name)
+        self._take_down(unit)
+        facts = _facts(unit, state, ended)
+        self._stop_slice(unit)
+        self.bus.forget(unit.name)
+        del self._alive[unit.name]
+        left = leftovers(unit.account)
+        self._keyed[unit.account] = time.monotonic() + _KEY_SECONDS
+        unit.owned.close()
+        if left:
+            self.on_left(left)
+        try:
+            send(unit.handle, {"facts": asdict(facts), "left": list(left)})
+        except SandboxError:
+            pass  # Its runner is gone, and with it whoever wanted to know.
+        finally:
+            unit.handle.close()
+
+    def _take_down(self, unit: Unit) -> None:
+        deadline = time.monotonic() + _END_SECONDS
+        asked = False
+        while True:
+            self.bus.drain()
+            state = self.bus.state(unit.name)
+            if state.is_over and unit.group.is_gone():
+                break
+            if time.monotonic() > deadline:
+                raise BusError(f"unit {unit.name} does not end: {state}")
+            if not state.is_over:
+                self.bus.kill(unit.name)
+            if not asked and not state.is_over:
+                self.bus.stop(unit.name)
+                asked = True
+                continue
+            select.select([self.bus], [], [], 0.002)
+        if state.load_state == "loaded" and state.active_state == "failed":
+            self.bus.reset_failed(unit.name)
+
+    def _stop_slice(self, unit: Unit) -> None:
+        try:
+            self.bus.stop(unit.slice)
+        except BusError:
+            if self.bus.is_loaded(unit.slice):
+                raise
+
+
+def _has_ended(unit: Unit, state: UnitState) -> bool:
+    """Tell whether a unit's main process has ended. One whose start is still queued looks dead, but is not."""
+    queued = state.load_state == "loaded" and state.sub_state == "dead" and state.main_code == 0
+    return state.main_ended and not (queued and unit.went is None and unit.stop is None)
+
+
+def _facts(unit: Unit, state: UnitState, ended: float) -> UnitFacts:
+    return UnitFacts(
+        load_state=state.load_state,
+        active_state=state.active_state,
+        sub_state=state.sub_state,
+        result=state.result,
+        main_code=state.main_code,
+        main_status=state.main_status,
+        stop=unit.stop,
+        wall_ms=0 if unit.went is None else max(0, int((ended - unit.went) * 1000)),
+        went=unit.went is not None,
+        cpu_ms=unit.group.cpu_ms(),
+        memory_peak_bytes=unit.group.memory_peak_bytes(),
+        memory_limit_bytes=unit.limits.memory_bytes,
+        oom_kills=unit.oom_kills,
+    )
