@@ -1,6 +1,6 @@
 """Runs inside a unit: put recorded changes into the workspace. Standard library only, loaded by path.
 
-Standard input is one JSON document: `root`, and `changes`, each with `path` (base64 of raw bytes), `kind` (file,
+Standard input is one JSON document: `root`, and `changes`, each with `path` (base64 of bytes), `kind` (file,
 link, folder, gone), and `content` (base64) and `executable`, or `target` (base64). No link is ever followed.
 """
 

@@ -26,6 +26,8 @@ class AgentTask:
     """Names the nomination allows beyond the agent's own reading and writing; `run` is the one there is."""
     root: str = "."
     """Where the fixture stands below the workspace root."""
+    reasoning: str | None = None
+    """The candidate's reasoning variant, for agents that can pass one on."""
     change: Pack | None = field(default=None, repr=False)
     """What `oracle` and `patch` apply; paths are relative to the workspace root."""
     probe: bool = False

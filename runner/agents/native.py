@@ -14,9 +14,9 @@ from sandbox.termination import Termination
 
 SYSTEM = (
     "You are an engineer at work in a real repository; paths are relative to its top. Look around with the "
-    "tools, make minimal, consistent changes, and check them as far as the tools allow. Each tool reply says how "
-    "many turns are left. When the work is finished call done with a summary: what you changed and why, and what "
-    "you left alone on purpose."
+    "tools, make minimal, consistent changes, and check them as far as the tools allow. Each tool reply says "
+    "how many turns are left. When the work is finished call done with a summary: what you changed and why, "
+    "and what you left alone on purpose."
 )
 
 TOOLS = ("list_dir", "read_file", "search", "write_file", "edit")
@@ -50,6 +50,7 @@ class Native:
             "tools": allowed,
             "limits": LIMITS,
             "root": WORKSPACE_ROOT,
+            "more": {} if task.reasoning is None else {"reasoning_effort": task.reasoning},
             "stream": True,
             "patience_s": PATIENCE_S,
         }

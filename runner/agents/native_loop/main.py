@@ -57,6 +57,8 @@ class Loop:
     events: Events
     turns: int
     messages: list[Json] = field(default_factory=list)
+    more: Json = field(default_factory=dict)
+    """Further members of every question."""
     nudged: bool = False
     last_text: str = ""
 
@@ -76,7 +78,7 @@ class Loop:
         return self._end("turns", self.last_text)
 
     def _question(self) -> Json:
-        question: Json = {"model": self.config["model"], "messages": self.messages}
+        question: Json = {"model": self.config["model"], "messages": self.messages, **self.more}
         tools = self.toolbox.offer()
         if tools:
             question["tools"] = tools
@@ -162,6 +164,7 @@ def main() -> int:
         toolbox=open_toolbox(root, config["tools"], config["limits"]),
         events=Events(sys.stdout),
         turns=config["turns"],
+        more=config["more"],
     )
     if config["system"]:
         loop.messages.append({"role": "system", "content": config["system"]})

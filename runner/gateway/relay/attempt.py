@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import h11
 import httpx
@@ -34,6 +35,9 @@ class Attempt:
     opened: float = field(default_factory=time.monotonic)
     _sequence: int = 0
     _surplus: int = 0
+    _told_spent: bool = False
+    _tokens: int = 0
+    _usd: Decimal = Decimal(0)
     _drafts: dict[int, Draft] = field(default_factory=dict)
     _connections: dict[socket.socket, threading.Thread] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -111,23 +115,33 @@ class Attempt:
 
     def _begin(self, target: str) -> Draft:
         with self._lock:
-            over = self._sequence - self.terms.requests
-            self._sequence += over <= 0
-            self._surplus += over > 0
+            spent, told = self._is_spent(), self._told_spent
+            surplus = spent and told
+            self._told_spent = spent
+            self._sequence += not surplus
+            self._surplus += surplus
             draft = Draft(
                 sequence=self._sequence,
                 opened=self.opened,
                 started=time.monotonic(),
                 operation=OPERATIONS.get(target.partition("?")[0], "other"),
-                refusal="budget" if over >= 0 else None,
+                refusal="budget" if spent else None,
             )
-            if over > 0:
+            if surplus:
                 # One line says that the budget ran out; a flood of them would say no more.
                 draft.claim()
                 draft.settled.set()
             else:
                 self._drafts[draft.sequence] = draft
         return draft
+
+    def _is_spent(self) -> bool:
+        most = self.terms.ceilings
+        return (
+            self._sequence >= most.requests
+            or (most.tokens is not None and self._tokens >= most.tokens)
+            or (most.usd is not None and self._usd >= Decimal(most.usd))
+        )
 
     def _handle(self, head: tuple[str, str], draft: Draft, inbound: Inbound) -> None:
         decided = self._decide(head, draft, inbound)
@@ -150,9 +164,7 @@ class Attempt:
                 draft, Refused(refusal="http", status=400, message="the body is not sent as announced")
             )
         if draft.refusal == "budget":
-            return _refuse(
-                draft, Refused(refusal="budget", status=403, message="the budget of requests is used up")
-            )
+            return _refuse(draft, Refused(refusal="budget", status=403, message="the budget is used up"))
         refused = check_line(*head)
         if refused is not None:
             return _refuse(draft, refused)
@@ -181,6 +193,8 @@ class Attempt:
             self.control.settle(self.terms.attempt, draft.line(time.monotonic()))
             with self._lock:
                 self._drafts.pop(draft.sequence, None)
+                self._tokens += (draft.tally.tokens["input"] or 0) + (draft.tally.tokens["output"] or 0)
+                self._usd += Decimal(draft.tally.cost or 0)
             draft.settled.set()
         else:
             draft.settled.wait()

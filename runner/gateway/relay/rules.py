@@ -152,6 +152,7 @@ def _amend(body: bytes, asked: Json, terms: Terms, *, stream: bool) -> Chat | Re
     hides = stream and terms.usage_reporting and options.get("include_usage") is not True
     if hides:
         changes["stream_options"] = {**options, "include_usage": True}
+    changes.update(_length_limit(asked, terms))
     changes = {name: value for name, value in changes.items() if asked.get(name) != value}
     try:
         sent = json.dumps({**asked, **changes}, allow_nan=False).encode() if changes else body
@@ -164,6 +165,18 @@ def _amend(body: bytes, asked: Json, terms: Terms, *, stream: bool) -> Chat | Re
         amended=tuple(sorted(changes)),
         hides_usage=hides,
     )
+
+
+def _length_limit(asked: Json, terms: Terms) -> Json:
+    most = terms.ceilings.completion_tokens
+    if most is None:
+        return {}
+    named = [name for name in ("max_tokens", "max_completion_tokens") if asked.get(name) is not None]
+    return {name: most for name in named or ["max_tokens"] if not _is_within(asked.get(name), most)}
+
+
+def _is_within(value: object, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= most
 
 
 def error_body(code: str, message: str) -> bytes:

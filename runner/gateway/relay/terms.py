@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from typing import Any, cast
 
 Json = dict[str, object]
@@ -28,6 +29,19 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ceilings:
+    """After how much the next request is refused. None: no ceiling."""
+
+    requests: int = 2_000
+    tokens: int | None = None
+    """Input and output together, over all requests, as far as the provider told them."""
+    usd: str | None = None
+    """A decimal, over all costs that the provider told."""
+    completion_tokens: int | None = None
+    """Of one answer: set as its length limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """Where an attempt's traffic goes, with which key, and what it may ask."""
 
@@ -40,8 +54,7 @@ class Terms:
     extra_body: Mapping[str, object] = field(default_factory=dict)
     usage_reporting: bool = True
     """Ask for a usage chunk in streams and keep it from the agent."""
-    requests: int = 2_000
-    """After so many requests all further ones are refused."""
+    ceilings: Ceilings = field(default_factory=Ceilings)
     patience: Patience = field(default_factory=Patience)
 
 
@@ -52,14 +65,20 @@ def parse_terms(message: Json) -> Terms:
         TermsError: It is not one.
     """
     try:
-        known = {key: value for key, value in message.items() if key not in {"do", "patience", "headers"}}
+        known = {
+            key: value
+            for key, value in message.items()
+            if key not in {"do", "patience", "ceilings", "headers"}
+        }
         pairs = cast("list[list[str]]", message.get("headers", []))
         terms = Terms(
             **cast("dict[str, Any]", known),
             headers=tuple((name, value) for name, value in pairs),
+            ceilings=Ceilings(**cast("dict[str, Any]", message.get("ceilings", {}))),
             patience=Patience(**cast("dict[str, int]", message.get("patience", {}))),
         )
-    except (TypeError, ValueError) as error:
+        Decimal(terms.ceilings.usd or 0)
+    except (TypeError, ValueError, InvalidOperation) as error:
         raise TermsError(f"an open message has other members than expected: {sorted(message)}") from error
     if not terms.base_url.startswith(("http://", "https://")) or terms.base_url.endswith("/"):
         raise TermsError(f"base_url is {terms.base_url!r}; it must be http(s) without a slash at its end")

@@ -1,0 +1,34 @@
+"""From a release's roster to what the gateway is told. Pure."""
+
+from runner.gateway.relay.terms import Ceilings, Terms
+from runner.roster import Candidate, Judge, Route
+
+
+def terms_of(
+    attempt: str,
+    participant: Candidate | Judge,
+    route: Route,
+    *,
+    base_url: str,
+    credential: str | None,
+) -> Terms:
+    """Say where one attempt's traffic goes; `base_url` is the scripted provider's on a scripted route."""
+    if participant.model is None:
+        raise ValueError(f"{participant.id} asks no model")
+    budget = participant.budget
+    requests = Ceilings().requests if budget.requests is None else budget.requests
+    return Terms(
+        attempt=attempt,
+        base_url=base_url.rstrip("/"),
+        model=participant.model,
+        credential=credential,
+        headers=tuple(sorted(route.headers.items())),
+        extra_body=dict(route.extra_body),
+        usage_reporting="include_usage" in route.amendments,
+        ceilings=Ceilings(
+            requests=requests,
+            tokens=budget.tokens,
+            usd=None if budget.usd is None else str(budget.usd),
+            completion_tokens=budget.completion_tokens,
+        ),
+    )
