@@ -155,22 +155,22 @@ class PytestSuite:
     def _task(self, made: Disguise, key: bytes, bench: Bench) -> bytes:
         modules = {path: text.encode() for path, text in made.modules.items()}
         files = {**self.files.others, **modules}
-        imports = bench.import_paths or (bench.root,)
         task = {
             "key": key.hex(),
             "files": {path: base64.b64encode(content).decode() for path, content in files.items()},
             "modules": sorted(modules),
             "plugins": list(self.plugins),
             "toolchain": list(bench.python_path),
-            "imports": [inside(path) for path in imports],
+            "imports": list(import_folders(bench)),
             "directory": WORKSPACE_ROOT,
         }
         return json.dumps(task).encode()
 
 
-def inside(path: str) -> str:
-    """Give a workspace path as the unit sees it."""
-    return WORKSPACE_ROOT if path == "." else f"{WORKSPACE_ROOT}/{path}"
+def import_folders(bench: Bench) -> tuple[str, ...]:
+    """Give the folders that submitted code is imported from, as the unit sees them."""
+    paths = bench.import_paths or (bench.root,)
+    return tuple(WORKSPACE_ROOT if path == "." else f"{WORKSPACE_ROOT}/{path}" for path in paths)
 
 
 def _argv() -> tuple[str, ...]:
