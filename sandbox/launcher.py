@@ -29,7 +29,20 @@ _TEXTS = {
     "interfaces": "/proc/self/net/dev",
     "routes": "/proc/self/net/route",
 }
-_LISTED = ("/", "/dev", "/dev/mqueue", "/etc", "/home", "/opt", "/proc", "/run", "/sys", "/usr/local")
+_LISTED = (
+    "/",
+    "/dev",
+    "/dev/mqueue",
+    "/etc",
+    "/home",
+    "/opt",
+    "/proc",
+    "/run",
+    "/run/systemd",
+    "/sys",
+    "/usr/lib/python3/dist-packages",
+    "/usr/local",
+)
 _TRIED = ("/", "/etc", "/home", "/home/agent", "/opt", "/usr/bin", "/var", "/work")
 
 # What each call is asked is harmless and, unfiltered, fails otherwise than by EPERM: unshare names a user

@@ -7,6 +7,7 @@ silently show the host's tree or lift a size (facts/systemd.md 2). Nor are `Memo
 (sandbox/walls.py).
 """
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeAlias
@@ -24,6 +25,7 @@ CAP_DAC_READ_SEARCH = 1 << 2
 BACKSTOP = timedelta(seconds=10)
 """How much longer than its time systemd leaves a unit whose keeper should have ended it."""
 
+_TMP, _VAR_TMP, _SHM = "/tmp", "/var/tmp", "/dev/shm"  # noqa: S108 - the unit's own
 _STOP_USEC = 500_000
 _START_USEC = 20_000_000
 _RUN_BYTES = 1 * MIB
@@ -73,12 +75,7 @@ _Row = tuple[str, str, PropertyValue, str]
 _Rows = tuple[_Row, ...]
 
 _LIFE: _Rows = (
-    (
-        "DefaultDependencies",
-        "b",
-        False,
-        "no sysinit.target: it would clean and remount the private manager's host",
-    ),
+    ("DefaultDependencies", "b", False, "no sysinit.target, which would clean and remount a private host"),
     ("Type", "s", "exec", "a start that fails before the launcher runs is told apart"),
     ("RemainAfterExit", "b", True, "an ended unit stays readable until the keeper stops it"),
     ("CollectMode", "s", "inactive", "a failed unit stays readable until the keeper resets it"),
@@ -111,6 +108,7 @@ _PRIVILEGE: _Rows = (
 _PRIVATE: _Rows = (
     ("MountAPIVFS", "b", True, "own /proc, /sys and /dev in the empty root"),
     ("ProtectSystem", "s", "strict", "everything but the writable binds is read-only, the root too"),
+    ("ProtectHome", "s", "read-only", "ProtectSystem leaves /home and /root out"),
     ("PrivateMounts", "b", True, "no mount spreads out of the unit"),
     ("PrivateDevices", "b", True, "a /dev of the harmless devices alone"),
     ("DevicePolicy", "s", "closed", "the control group refuses other devices too"),
@@ -141,6 +139,9 @@ _ACCOUNTING: _Rows = (
     ("LimitCORE", "t", 0, "no core file, no host helper started by a crash"),
 )
 
+_Bind = tuple[str, str]
+"""Source, target."""
+
 _ANYWHERE = ((2, bytes(4), 0), (10, bytes(16), 0))
 _LOOPBACK = ((2, bytes((127, 0, 0, 0)), 8), (10, bytes(15) + b"\x01", 128))
 
@@ -157,33 +158,10 @@ _OUTSIDE_BINDS = (
 MASKED = ("/usr/local", "/usr/lib/python3/dist-packages")
 """What an operator installed on the host: an empty folder in every unit."""
 
-_TAKEN = (
-    "bin",
-    "dev",
-    "etc",
-    "home",
-    "lib",
-    "lib32",
-    "lib64",
-    "libx32",
-    "proc",
-    "run",
-    "sbin",
-    "sys",
-    "tmp",
-    "usr",
-)
-_MANAGER_NAMES = (
-    "HOME",
-    "INVOCATION_ID",
-    "JOURNAL_STREAM",
-    "LANG",
-    "LOGNAME",
-    "PATH",
-    "SHELL",
-    "SYSTEMD_EXEC_PID",
-    "USER",
-)
+_MOUNT_TARGET = re.compile(r"/opt/[a-z0-9][a-z0-9_-]*")
+"""A folder of its own: never over the system, below a workspace's links, or inside another stored folder."""
+
+_MANAGER_NAMES = ("INVOCATION_ID", "JOURNAL_STREAM", "LOGNAME", "SHELL", "SYSTEMD_EXEC_PID", "USER")
 
 
 def unit_properties(spec: UnitSpec, place: UnitPlace) -> tuple[Property, ...]:
@@ -210,11 +188,17 @@ def promised_environment(spec: UnitSpec, place: UnitPlace) -> dict[str, str]:
     """Give the whole environment a unit's program is started with."""
     return {
         "PATH": "/usr/bin:/bin",
-        "HOME": "/tmp" if place.home is None else AGENT_HOME,  # noqa: S108 - the unit's own
+        "HOME": _TMP if place.home is None else AGENT_HOME,
         "LANG": "C.UTF-8",
-        "TMPDIR": "/tmp",  # noqa: S108 - the unit's own
+        "TMPDIR": _TMP,
         **dict(spec.environment),
     }
+
+
+def promised_writable(spec: UnitSpec, place: UnitPlace) -> dict[str, int]:
+    """Give every folder a unit can write to, with the bytes its file system may hold at most."""
+    kept = {target: spec.limits.disk_bytes for _, target in _kept(spec, place)}
+    return {_SHM: spec.limits.tmp_bytes, _TMP: spec.limits.tmp_bytes, _VAR_TMP: spec.limits.tmp_bytes, **kept}
 
 
 def promised_capabilities(spec: UnitSpec) -> int:
@@ -241,17 +225,12 @@ def _identity(spec: UnitSpec, place: UnitPlace) -> _Rows:
 
 def _ceilings(spec: UnitSpec, place: UnitPlace) -> _Rows:
     limits = spec.limits
-    longest = limits.wall + timedelta(seconds=place.report_seconds) + BACKSTOP
+    longest = (limits.wall + timedelta(seconds=place.report_seconds) + BACKSTOP) // timedelta(microseconds=1)
     return (
         ("MemoryMax", "t", limits.memory_bytes, "memory of all its processes, tmpfs too"),
         ("TasksMax", "t", limits.tasks, "processes and threads together"),
         ("CPUQuotaPerSecUSec", "t", limits.cpu_percent * 10_000, "processor time a second"),
-        (
-            "RuntimeMaxUSec",
-            "t",
-            longest // timedelta(microseconds=1),
-            "ends what outlived the keeper's own clock",
-        ),
+        ("RuntimeMaxUSec", "t", longest, "ends what outlived the keeper's own clock"),
         ("LimitFSIZE", "t", limits.file_bytes, "one file"),
         ("LimitNOFILE", "t", limits.descriptors, "open descriptors a process"),
         ("LimitNPROC", "t", limits.tasks, "as TasksMax, without a control group"),
@@ -270,9 +249,7 @@ def _network(spec: UnitSpec, place: UnitPlace) -> _Rows:
     if place.namespace_path is None:
         found.append(("PrivateNetwork", "b", True, "an own namespace with loopback alone"))
     else:
-        found.append(
-            ("NetworkNamespacePath", "s", place.namespace_path, f"the namespace that reaches {reach}")
-        )
+        found.append(("NetworkNamespacePath", "s", place.namespace_path, f"the one that reaches {reach}"))
     if reach is not Reach.OUTSIDE:
         found.append(("IPAddressDeny", "a(iayu)", _ANYWHERE, "a second wall behind the namespace"))
         if ip:
@@ -281,59 +258,65 @@ def _network(spec: UnitSpec, place: UnitPlace) -> _Rows:
 
 
 def _tree(spec: UnitSpec, place: UnitPlace) -> _Rows:
-    for _, target in place.mounts:
-        _refuse_target(target)
+    rows: list[_Row] = [
+        ("RootDirectory", "s", place.root, "an empty root: what is not bound does not exist"),
+        ("TemporaryFileSystem", "a(ss)", tuple(_sized(spec, place)), "sized, with a bound on files"),
+        ("BindReadOnlyPaths", "a(ssbt)", _binds(_shown(spec, place)), "the system and what the spec names"),
+    ]
+    # An empty list would mean 'forget all binds' to systemd, the read-only ones too.
+    if kept := _kept(spec, place):
+        rows.append(("BindPaths", "a(ssbt)", _binds(kept), "the only places that keep what is written"))
+    return tuple(rows)
+
+
+def _shown(spec: UnitSpec, place: UnitPlace) -> list[_Bind]:
+    _refuse_targets(tuple(target for _, target in place.mounts))
     shown = [*_SYSTEM_BINDS, *((place.empty, masked) for masked in MASKED), (place.launcher, LAUNCHER_TARGET)]
     if spec.network.reach is Reach.OUTSIDE:
         shown += _OUTSIDE_BINDS
-    shown += place.mounts
-    writable = [(source, target) for source, target in _scratch_binds(place) if source is not None]
     if place.workspace is None:
         shown.append((place.empty, WORKSPACE_ROOT))
     elif spec.role is Role.INSPECTION:
         shown.append((place.workspace, WORKSPACE_ROOT))
-    else:
-        writable.append((place.workspace, WORKSPACE_ROOT))
-    if place.home is not None:
-        writable.append((place.home, AGENT_HOME))
-    return (
-        ("RootDirectory", "s", place.root, "an empty root: what is not bound does not exist"),
-        ("TemporaryFileSystem", "a(ss)", tuple(_sized(spec, place)), "sized, with a bound on files"),
-        ("BindReadOnlyPaths", "a(ssbt)", _binds(shown), "the system, the launcher, and what the spec names"),
-        ("BindPaths", "a(ssbt)", _binds(writable), "the only places that keep what is written"),
+    return [*shown, *place.mounts]
+
+
+def _kept(spec: UnitSpec, place: UnitPlace) -> list[_Bind]:
+    workspace = None if spec.role is Role.INSPECTION else place.workspace
+    places = (
+        (workspace, WORKSPACE_ROOT),
+        (place.home, AGENT_HOME),
+        (place.tmp, _TMP),
+        (place.vartmp, _VAR_TMP),
     )
-
-
-def _scratch_binds(place: UnitPlace) -> tuple[tuple[str | None, str], ...]:
-    return ((place.tmp, "/tmp"), (place.vartmp, "/var/tmp"))  # noqa: S108 - the unit's own
+    return [(source, target) for source, target in places if source is not None]
 
 
 def _sized(spec: UnitSpec, place: UnitPlace) -> list[PropertyValue]:
     size, files = spec.limits.tmp_bytes, spec.limits.disk_inodes
     scratch = f"mode=1777,size={size},nr_inodes={files},nosuid,nodev"
-    without_image = [target for source, target in _scratch_binds(place) if source is None]
+    without_image = [
+        target for source, target in ((place.tmp, _TMP), (place.vartmp, _VAR_TMP)) if source is None
+    ]
     return [
         ("/run", f"ro,mode=0755,size={_RUN_BYTES},nr_inodes=256,nosuid,nodev,noexec"),
-        ("/dev/shm", scratch),  # noqa: S108 - the unit's own
+        (_SHM, scratch),
         *((target, scratch) for target in without_image),
     ]
 
 
-def _binds(pairs: list[tuple[str, str]]) -> PropertyValue:
+def _binds(pairs: list[_Bind]) -> PropertyValue:
     """Each source must exist (False) and is bound without what is mounted below it (0)."""
     return tuple((source, target, False, 0) for source, target in pairs)
 
 
-def _refuse_target(target: str) -> None:
-    """Refuse a mount over the system, the launcher, or where a submission's links could lead elsewhere."""
-    parts = target.split("/")
-    odd = not target.startswith("/") or any(part in {"", ".", ".."} for part in parts[1:])
-    if (
-        odd
-        or parts[1] in _TAKEN
-        or f"{target}/".startswith((f"{WORKSPACE_ROOT}/", f"{LAUNCHER_TARGET}/", "/var/"))
-    ):
-        raise SandboxError(f"nothing can be mounted at {target}; use a folder of its own below /opt")
+def _refuse_targets(targets: tuple[str, ...]) -> None:
+    """Refuse what systemd would have to make a mount point for in somebody else's folder."""
+    for target in targets:
+        if target == LAUNCHER_TARGET or not _MOUNT_TARGET.fullmatch(target) or targets.count(target) > 1:
+            raise SandboxError(
+                f"nothing can be mounted at {target}; use a folder of its own right below /opt"
+            )
 
 
 def _program(spec: UnitSpec, place: UnitPlace) -> _Rows:
