@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluators.model import Assurance, VerdictCause
+from runner.agent_end import AgentRun, agent_end, agent_run
 from runner.documents.facts import (
     AgentFailure,
     Blame,
@@ -22,7 +23,7 @@ from runner.documents.facts import (
 )
 from runner.documents.ledger import FailureKind, LedgerLine, Refusal, Tokens
 from runner.documents.telemetry import AgentError, ProbeReason, Telemetry
-from runner.outcome import COUNTED, AgentRun, Outcome, agent_end, agent_run, outcome, score, solved, verdict
+from runner.outcome import COUNTED, Outcome, outcome, score, solved, verdict
 from runner.policy import Reason as Rule
 from runner.reason import BREACHES, FAILURES, PROBES, VERDICTS, reason
 from sandbox.termination import Cause, Termination, Usage
@@ -200,12 +201,14 @@ def test_a_provider_is_blamed_only_if_ledger_and_agent_agree(  # one argument a 
         budget_spent=budget,
         provider_outage=outage,
         request_refused=refused,
-        agent_blames_provider=blames,
+        agent_agrees=blames,
     )
     found = agent_end(run)
     if isinstance(found, VoidFact) and found.blame is Blame.PROVIDER:
         assert outage is not None
         assert blames
+        assert cause is Cause.EXIT
+        assert not run.termination.succeeded
     if cause is Cause.MANAGER:
         assert isinstance(found, VoidFact)
         assert found.blame is Blame.HOST
@@ -269,6 +272,8 @@ def story(kind: str | None = None) -> Telemetry:
             line("overloaded", upstream=503), None, FailureCause.EXIT_STATUS, id="agent says nothing"
         ),
         pytest.param(line("overloaded", upstream=503), "refused", FailureCause.EXIT_STATUS, id="disagreed"),
+        pytest.param(line("network", upstream=None), "malformed", Blame.PROVIDER, id="a stream cut midway"),
+        pytest.param(line("auth", upstream=401), "auth", Blame.PROVIDER, id="our own account"),
         pytest.param(line(None), "overloaded", FailureCause.EXIT_STATUS, id="the agent's word alone"),
         pytest.param(
             line("refused", upstream=400), "refused", FailureCause.REQUEST_REFUSED, id="its own request"

@@ -1,0 +1,197 @@
+"""The store of one release's evidence: what was begun, what is sealed, and where it stands. Crash-safe."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.artifacts import Bond, Files, Sealed, canonical, new_folder, parse, read_sealed, seal_folder
+from runner.documents.evidence import Begun, Grading, Submission, Void
+from runner.documents.facts import Facts, Phase, VoidFact
+from runner.documents.seal import SEAL_NAME, SealKind, Trial
+from runner.errors import SealBrokenError
+from runner.outcome import Outcome, outcome
+from runner.parsing import read_file
+from runner.schedule import Cell, Standing, TryState
+
+BEGUN = "begun.json"
+SUBMISSION = "submission"
+GRADINGS = "gradings"
+VOID = "void"
+
+_AFTER_CAPTURE = frozenset({Phase.PUBLIC_TESTS, Phase.EVALUATORS})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedGrading:
+    """A grading and the folder that it is sealed in."""
+
+    sealed: Sealed
+    grading: Grading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Try:
+    """One try, as the store has it."""
+
+    trial: Trial
+    begun: Begun
+    submission: Sealed | None
+    gradings: tuple[SealedGrading, ...]
+    """By id."""
+    void: Sealed | None
+
+    def counted(self, rule: str) -> SealedGrading | None:
+        """Give the grading that counts: the first or latest without a fault of its own, else the last."""
+        sound = [each for each in self.gradings if not is_faulty(each.grading.facts)]
+        if sound:
+            return sound[-1] if rule == "latest" else sound[0]
+        return self.gradings[-1] if self.gradings else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """The evidence of one release under one manifest, below `root`/<release>."""
+
+    root: Path
+    release: str
+    manifest_sha256: str
+
+    def trial(self, cell: Cell, number: int) -> Trial:
+        """Name one try."""
+        return Trial(
+            release=self.release,
+            manifest_sha256=self.manifest_sha256,
+            candidate=cell.candidate,
+            nomination=cell.nomination,
+            attempt=cell.attempt,
+            try_=number,
+        )
+
+    def attempt_folder(self, cell: Cell) -> Path:
+        """Give the folder that holds the tries of an attempt."""
+        return self.root / self.release / cell.candidate / cell.nomination / f"attempt-{cell.attempt}"
+
+    def folder(self, trial: Trial) -> Path:
+        """Give the folder of a try."""
+        return self.attempt_folder(cell_of(trial)) / f"try-{trial.try_}"
+
+    def begin(self, trial: Trial, *, runner: str, started_ms: int) -> None:
+        """Record that a try starts, before anything is done for it."""
+        begun = Begun(trial=trial, runner=runner, started_ms=started_ms)
+        folder = self.folder(trial)
+        new_folder(folder.parent, folder.name, {BEGUN: canonical(begun)})
+
+    def seal_submission(self, trial: Trial, files: Files) -> str:
+        """Seal what was captured; gives the digest that gradings are bound to."""
+        return seal_folder(self.folder(trial), SUBMISSION, files, Bond(kind=SealKind.SUBMISSION, trial=trial))
+
+    def seal_grading(self, grading: Grading, files: Files) -> str:
+        """Append a grading beside its submission; `files` do not hold grading.json."""
+        bond = Bond(
+            kind=SealKind.GRADING,
+            trial=grading.trial,
+            grading=grading.id,
+            submission_sha256=grading.submission_sha256,
+        )
+        whole = {**files, "grading.json": canonical(grading)}
+        return seal_folder(self.folder(grading.trial) / GRADINGS, grading.id, whole, bond)
+
+    def seal_void(self, void: Void, files: Files) -> str:
+        """Seal the end of a try that left no submission; `files` are what evidence there is."""
+        whole = {**files, "void.json": canonical(void)}
+        return seal_folder(self.folder(void.trial), VOID, whole, Bond(kind=SealKind.VOID, trial=void.trial))
+
+    def tries(self, cell: Cell) -> tuple[Try, ...]:
+        """Read all tries of an attempt; every sealed byte is hashed again.
+
+        Raises:
+            SealBrokenError: something is not as it was sealed.
+        """
+        return tuple(self._read(self.trial(cell, number)) for number in self.numbers(cell))
+
+    def numbers(self, cell: Cell) -> tuple[int, ...]:
+        """List the tries that were begun."""
+        folder = self.attempt_folder(cell)
+        names = [each.name.removeprefix("try-") for each in folder.glob("try-*")] if folder.is_dir() else []
+        return tuple(sorted(int(name) for name in names if name.isdecimal()))
+
+    def _read(self, trial: Trial) -> Try:
+        folder = self.folder(trial)
+        begun = parse(Begun, read_file(folder / BEGUN), str(folder / BEGUN))
+        _check_bond(begun.trial, trial, folder / BEGUN)
+        gradings = folder / GRADINGS
+        names = sorted(each.name for each in gradings.iterdir()) if gradings.is_dir() else []
+        return Try(
+            trial=trial,
+            begun=begun,
+            submission=_sealed(folder / SUBMISSION, trial),
+            gradings=tuple(_grading(gradings / name, trial) for name in names if not name.startswith(".")),
+            void=_sealed(folder / VOID, trial),
+        )
+
+
+def cell_of(trial: Trial) -> Cell:
+    """Give the planned attempt that a try belongs to."""
+    return Cell(candidate=trial.candidate, nomination=trial.nomination, attempt=trial.attempt)
+
+
+def is_faulty(facts: Facts) -> bool:
+    """Whether a grading failed by itself, so that the same submission may be graded again."""
+    return facts.void is not None and facts.void.phase in _AFTER_CAPTURE
+
+
+def state(trial: Try, rule: str = "first") -> TryState:
+    """Say how a try stands; the outcome is derived from its facts."""
+    number = trial.trial.try_
+    if trial.submission is not None:
+        return _state_of_submission(number, trial, trial.submission, rule)
+    if trial.void is None:
+        return TryState(number=number, standing=Standing.OPEN)
+    facts = trial.void.document(Void, "void.json").facts
+    if outcome(facts) is Outcome.UNAVAILABLE:
+        return TryState(number=number, standing=Standing.UNAVAILABLE, outcome=Outcome.UNAVAILABLE)
+    return _void_state(number, Standing.VOID, facts.void, 0)
+
+
+def _state_of_submission(number: int, trial: Try, submission: Sealed, rule: str) -> TryState:
+    counted = trial.counted(rule)
+    if counted is None:
+        return TryState(number=number, standing=Standing.CAPTURED)
+    facts = counted.grading.facts
+    found = outcome(facts)
+    if found is not Outcome.VOID:
+        return TryState(number=number, standing=Standing.DONE, outcome=found, gradings=len(trial.gradings))
+    own = submission.document(Submission, "submission.json").void
+    standing = Standing.UNGRADED if own is None and is_faulty(facts) else Standing.VOID
+    return _void_state(number, standing, facts.void, len(trial.gradings))
+
+
+def _void_state(number: int, standing: Standing, void: VoidFact | None, gradings: int) -> TryState:
+    return TryState(
+        number=number,
+        standing=standing,
+        outcome=Outcome.VOID,
+        blame=None if void is None else void.blame,
+        interrupted=void is not None and void.interrupted,
+        gradings=gradings,
+    )
+
+
+def _sealed(folder: Path, trial: Trial) -> Sealed | None:
+    if not folder.exists():
+        return None
+    sealed = read_sealed(folder)
+    _check_bond(sealed.seal.trial, trial, folder / SEAL_NAME)
+    return sealed
+
+
+def _grading(folder: Path, trial: Trial) -> SealedGrading:
+    sealed = read_sealed(folder)
+    _check_bond(sealed.seal.trial, trial, folder / SEAL_NAME)
+    return SealedGrading(sealed=sealed, grading=sealed.document(Grading, "grading.json"))
+
+
+def _check_bond(found: Trial, expected: Trial, file: Path) -> None:
+    if found != expected:
+        raise SealBrokenError(
+            file=str(file), found=f"evidence of {found}", expected=f"evidence of {expected}"
+        )
