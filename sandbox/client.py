@@ -168,7 +168,7 @@ class KeeperSandbox:
         """Start a unit as far as its launcher's report, and check that against the spec."""
         answer, (stdin, stdout, stderr, handle) = self._channel.ask(Start(spec=spec))
         place = _PLACE.validate_python(answer["place"])
-        view = _VIEW.validate_python(answer.get("view", {}))
+        view = _VIEW.validate_python(answer["view"])
         with socket.socket(fileno=handle) as channel:
             unit = _Unit(
                 name=place.unit,

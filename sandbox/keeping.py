@@ -26,6 +26,7 @@ from sandbox.room import Accounts, account_name, account_record, mark_dirty
 from sandbox.roots import build_root
 from sandbox.spec import NamespaceId, ObjectId, Reach, Role, UnitSpec, WorkspaceId
 from sandbox.units import REPORT_SECONDS, Unit, Units, unit_pipes
+from sandbox.walls import OWN_NAMESPACES, HostView
 from sandbox.workspace import Paths, Plan, Workspaces
 
 Answer = tuple[dict[str, object], tuple[int, ...]]
@@ -152,7 +153,7 @@ class Keeping:
         finally:
             for descriptor in streams:
                 os.close(descriptor)
-        return {"place": asdict(place)}, (ends.stdin, ends.stdout, ends.stderr, ends.handle)
+        return {"place": asdict(place), "view": asdict(self._view(place))}, (ends.stdin, ends.stdout, ends.stderr, ends.handle)
 
     def _unit(self, spec: UnitSpec, place: UnitPlace, handle: socket) -> Unit:
         group = UnitGroup(self.units.layout, slice_path(place.slice), f"{place.unit}.service")
@@ -207,6 +208,12 @@ class Keeping:
         if gate is None:
             raise KeeperError(f"there is no network namespace {network.namespace}")
         return f"/proc/{os.getpid()}/fd/{gate.namespace}"
+
+    def _view(self, place: UnitPlace) -> HostView:
+        """Tell which namespaces a unit must not be in, and which network it must be in."""
+        own = tuple((name, os.readlink(f"/proc/self/ns/{name}")) for name in OWN_NAMESPACES)
+        joined = place.namespace_path
+        return HostView(namespaces=own, network=None if joined is None else os.readlink(joined))
 
     def close(self) -> None:
         """End every unit, take every workspace down, let every namespace go."""
