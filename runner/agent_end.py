@@ -66,7 +66,7 @@ def agent_run(termination: Termination, ledger: Iterable[LedgerLine], telemetry:
 def agent_end(run: AgentRun) -> AgentFailure | VoidFact | None:
     """Decide whether a run failed, says nothing, or came to its end (None).
 
-    An agent that was killed, timed out or ended well was not ended by its provider, whatever the ledger holds.
+    An agent that was killed, timed out or ended well was not ended by its provider, whatever happened.
     """
     end = run.termination
     if end.is_fault:

@@ -15,6 +15,7 @@ from runner.schedule import Cell, Standing, TryState
 BEGUN = "begun.json"
 SUBMISSION = "submission"
 GRADINGS = "gradings"
+GRADING = "grading-"
 VOID = "void"
 
 _AFTER_CAPTURE = frozenset({Phase.PUBLIC_TESTS, Phase.EVALUATORS})
@@ -36,15 +37,8 @@ class Try:
     begun: Begun
     submission: Sealed | None
     gradings: tuple[SealedGrading, ...]
-    """By id."""
+    """In the order in which they were made."""
     void: Sealed | None
-
-    def counted(self, rule: str) -> SealedGrading | None:
-        """Give the grading that counts: the first or latest without a fault of its own, else the last."""
-        sound = [each for each in self.gradings if not is_faulty(each.grading.facts)]
-        if sound:
-            return sound[-1] if rule == "latest" else sound[0]
-        return self.gradings[-1] if self.gradings else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,24 +108,42 @@ class Store:
         names = [each.name.removeprefix("try-") for each in folder.glob("try-*")] if folder.is_dir() else []
         return tuple(sorted(int(name) for name in names if name.isdecimal()))
 
+    def next_grading(self, trial: Trial) -> str:
+        """Give the id of the next grading of a submission."""
+        return f"{GRADING}{len(grading_folders(self.folder(trial))) + 1}"
+
     def _read(self, trial: Trial) -> Try:
         folder = self.folder(trial)
         begun = parse(Begun, read_file(folder / BEGUN), str(folder / BEGUN))
         _check_bond(begun.trial, trial, folder / BEGUN)
-        gradings = folder / GRADINGS
-        names = sorted(each.name for each in gradings.iterdir()) if gradings.is_dir() else []
         return Try(
             trial=trial,
             begun=begun,
             submission=_sealed(folder / SUBMISSION, trial),
-            gradings=tuple(_grading(gradings / name, trial) for name in names if not name.startswith(".")),
+            gradings=tuple(_grading(each, trial) for each in grading_folders(folder)),
             void=_sealed(folder / VOID, trial),
         )
+
+
+def grading_folders(folder: Path) -> tuple[Path, ...]:
+    """List the gradings of a try, in the order in which they were made."""
+    gradings = folder / GRADINGS
+    found = gradings.iterdir() if gradings.is_dir() else ()
+    named = [each for each in found if each.name.removeprefix(GRADING).isdecimal()]
+    return tuple(sorted(named, key=lambda each: int(each.name.removeprefix(GRADING))))
 
 
 def cell_of(trial: Trial) -> Cell:
     """Give the planned attempt that a try belongs to."""
     return Cell(candidate=trial.candidate, nomination=trial.nomination, attempt=trial.attempt)
+
+
+def choose(gradings: tuple[SealedGrading, ...], rule: str) -> SealedGrading | None:
+    """Give the grading that counts: the first or latest without a fault of its own, else the last."""
+    sound = [each for each in gradings if not is_faulty(each.grading.facts)]
+    if sound:
+        return sound[-1] if rule == "latest" else sound[0]
+    return gradings[-1] if gradings else None
 
 
 def is_faulty(facts: Facts) -> bool:
@@ -153,7 +165,7 @@ def state(trial: Try, rule: str = "first") -> TryState:
 
 
 def _state_of_submission(number: int, trial: Try, submission: Sealed, rule: str) -> TryState:
-    counted = trial.counted(rule)
+    counted = choose(trial.gradings, rule)
     if counted is None:
         return TryState(number=number, standing=Standing.CAPTURED)
     facts = counted.grading.facts

@@ -1,0 +1,115 @@
+"""Aggregating sealed evidence into aggregate.json: a pure reading, the same whenever it is done."""
+
+from collections import Counter
+from collections.abc import Iterable
+from decimal import ROUND_HALF_EVEN, Decimal
+
+from evaluators.model import Assurance
+from runner.documents.aggregate import Aggregate, Evidence, Row, Standing
+from runner.documents.facts import Controls, Facts, Spent
+from runner.documents.manifest import Manifest
+from runner.documents.writing import decimal_text
+from runner.journal import Store
+from runner.observed import Observed, observe
+from runner.outcome import COUNTED, Outcome, outcome, score, solved, verdict
+from runner.reason import reason
+from runner.roster import Candidate
+from runner.schedule import Cell
+from runner.spending import add_up
+
+_PLACES = Decimal("0.000001")
+_WEAKEST_FIRST = (Assurance.EXIT_CODE, Assurance.IN_PROCESS, Assurance.SPLIT)
+
+
+def aggregate(store: Store, manifest: Manifest) -> Aggregate:
+    """Read a release's evidence into one table, with a row for every planned attempt."""
+    rule = manifest.retry_policy.canonical_grading
+    rows = tuple(_row(observe(store, cell, rule)) for cell in planned(manifest))
+    return Aggregate(
+        release=manifest.release,
+        manifest_sha256=store.manifest_sha256,
+        controls=Controls(manifest.controls),
+        scripted=any(row.scripted for row in rows),
+        candidates=tuple(
+            _standing(candidate, tuple(row for row in rows if row.candidate == candidate.id))
+            for candidate in manifest.candidates
+            if any(row.candidate == candidate.id for row in rows)
+        ),
+        attempts=rows,
+    )
+
+
+def planned(manifest: Manifest) -> tuple[Cell, ...]:
+    """Give the planned attempts of a release, in order."""
+    return tuple(
+        Cell(candidate=each.candidate, nomination=each.nomination, attempt=each.attempt)
+        for each in manifest.planned
+    )
+
+
+def _row(observed: Observed) -> Row:
+    look = observed.counted
+    facts = look.facts
+    passed, points = verdict(facts), score(facts)
+    return Row(
+        candidate=observed.cell.candidate,
+        nomination=observed.cell.nomination,
+        attempt=observed.cell.attempt,
+        tries=observed.tries,
+        outcome=outcome(facts),
+        verdict=None if passed is None else "passed" if passed else "failed",
+        solved=solved(facts),
+        score=None if points is None else decimal_text(points),
+        reason=reason(facts),
+        failure=None if facts.failure is None else facts.failure.cause,
+        assurance=_weakest(facts),
+        scripted=None if look.origin is None else look.origin.scripted,
+        phases=look.phases,
+        voids=observed.voids,
+        evidence=Evidence(
+            submission_sha256=look.submission_sha256,
+            grading_sha256=look.grading_sha256,
+            void_sha256=look.void_sha256,
+        ),
+    )
+
+
+def _weakest(facts: Facts) -> Assurance | None:
+    if verdict(facts) is None:
+        return None
+    return min((each.assurance for each in facts.evaluators), key=_WEAKEST_FIRST.index, default=None)
+
+
+def _standing(candidate: Candidate, rows: tuple[Row, ...]) -> Standing:
+    counted = [row for row in rows if row.outcome in COUNTED]
+    won = sum(row.solved for row in counted)
+    voids = sum(row.outcome is Outcome.VOID for row in rows)
+    wasted = [row.voids for row in rows if row.voids is not None]
+    found = Counter(row.outcome for row in rows)
+    return Standing(
+        candidate=candidate.id,
+        label=candidate.label,
+        agent=candidate.agent.value,
+        model=candidate.model,
+        outcome=next(each for each in Outcome if found[each]),
+        outcomes={each: found[each] for each in Outcome},
+        solved=won,
+        counted=len(counted),
+        solved_rate=_ratio(Decimal(won), len(counted)),
+        rate_if_voids_failed=_ratio(Decimal(won), len(counted) + voids),
+        rate_if_voids_solved=_ratio(Decimal(won + voids), len(counted) + voids),
+        mean_score=_mean(row.score for row in counted),
+        solution=add_up(row.phases.solution or Spent() for row in counted) if counted else Spent(),
+        voids=add_up(wasted) if wasted else None,
+    )
+
+
+def _mean(scores: Iterable[str | None]) -> str | None:
+    known = tuple(scores)
+    if not known or None in known:
+        return None
+    return _ratio(sum((Decimal(each or 0) for each in known), Decimal(0)), len(known))
+
+
+def _ratio(part: Decimal, whole: int) -> str | None:
+    return decimal_text((part / whole).quantize(_PLACES, ROUND_HALF_EVEN)) if whole else None

@@ -1,0 +1,103 @@
+"""aggregate.md: the same table for people."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from runner.documents.aggregate import Aggregate, Row, Standing
+from runner.documents.facts import Controls, Spent
+from runner.documents.writing import printable
+from runner.outcome import Outcome
+
+UNKNOWN = "N/A"
+CONTROLS_NOT_RUN = (
+    "controls not run: nothing proves that the nominations can be solved, and are not solved already"
+)
+SCRIPTED = "scripted: models were played from scenario files; the table says nothing about any real model"
+
+RULES = (
+    "Solved means completed, public tests and every evaluator passed. "
+    "Voids, unavailable and missing attempts are in no denominator. This is no ranking."
+)
+
+_SPECIAL = re.compile(r"[\\`*_\[\]|~#]")
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+_CANDIDATES = (
+    "Candidate", "Agent", "Model", "Outcome", "Solved", "Rate", "Rate if voids failed",
+    "Rate if voids solved", "Mean score", "Voids", "Unavailable", "Solution time (s)", "Solution cost (USD)", "Cost of voids (USD)",
+)  # fmt: skip
+_ATTEMPTS = (
+    "Candidate", "Nomination", "Attempt", "Tries", "Outcome", "Verdict", "Score", "Assurance", "Reason",
+    "Preflight (s)", "Solution (s)", "Public tests (s)", "Evaluators (s)", "Solution cost (USD)",
+    "Cost of voids (USD)", "Model", "Evidence",
+)  # fmt: skip
+
+
+def markdown(aggregate: Aggregate) -> str:
+    """Write an aggregate down for people."""
+    lines = [
+        f"# Release {_cell(aggregate.release)}",
+        "",
+        f"Manifest sha256 `{aggregate.manifest_sha256}`.",
+        *(f"\n**{note}.**" for note in notes(aggregate)),
+        "",
+        RULES,
+        "",
+        *_table(_CANDIDATES, (_standing(each) for each in aggregate.candidates)),
+        "",
+        *_table(_ATTEMPTS, (_row(each) for each in aggregate.attempts)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def notes(aggregate: Aggregate) -> tuple[str, ...]:
+    """Give what has to be said beside every table of this release."""
+    return (SCRIPTED,) * aggregate.scripted + (CONTROLS_NOT_RUN,) * (aggregate.controls is Controls.NOT_RUN)
+
+
+def seconds(spent: Spent | None) -> str:
+    """Give the wall-clock time in seconds."""
+    if spent is None or spent.wall_ms is None:
+        return UNKNOWN
+    return f"{spent.wall_ms // 1000}.{spent.wall_ms % 1000:03d}"
+
+
+def _standing(each: Standing) -> Iterator[str]:
+    yield from (each.candidate, each.agent, each.model or UNKNOWN, each.outcome.value)
+    yield f"{each.solved}/{each.counted}"
+    rates = (each.solved_rate, each.rate_if_voids_failed, each.rate_if_voids_solved, each.mean_score)
+    yield from (rate or UNKNOWN for rate in rates)
+    yield from (str(each.outcomes[kind]) for kind in (Outcome.VOID, Outcome.UNAVAILABLE))
+    yield from (seconds(each.solution), _cost(each.solution), _cost(each.voids))
+
+
+def _row(row: Row) -> Iterator[str]:
+    yield from (row.candidate, row.nomination, str(row.attempt), str(row.tries), row.outcome.value)
+    yield from (row.verdict or UNKNOWN, row.score or UNKNOWN, row.assurance or UNKNOWN, row.reason)
+    phases = row.phases
+    parts = (phases.preflight, phases.solution, phases.public_tests, phases.evaluators)
+    yield from (seconds(part) for part in parts)
+    yield from (_cost(phases.solution), _cost(row.voids))
+    yield {True: "scripted", False: "real", None: UNKNOWN}[row.scripted]
+    evidence = row.evidence
+    yield evidence.grading_sha256 or evidence.void_sha256 or evidence.submission_sha256 or UNKNOWN
+
+
+def _cost(spent: Spent | None) -> str:
+    return UNKNOWN if spent is None or spent.cost_usd is None else spent.cost_usd
+
+
+def _table(head: tuple[str, ...], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    yield _line(head)
+    yield _line("---" for _ in head)
+    for row in rows:
+        yield _line(_cell(each) for each in row)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str) -> str:
+    """Give text that is nothing but text inside a table."""
+    return _SPECIAL.sub(r"\\\g<0>", printable(text)).translate(_ENTITIES)
