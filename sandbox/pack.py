@@ -23,6 +23,10 @@ LONGEST_TARGET = 4095
 _LENGTH = struct.Struct(">Q")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1 << 20
+_ROWS = frozenset(
+    (str, str, bool, sha256, int, target) for sha256 in (str, type(None)) for target in (str, type(None))
+)
+"""The types of a header's row: path, kind, executable, sha256, size, link target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,47 +104,35 @@ def _parsed(header: bytes) -> list[Entry]:
 
 
 def _entry(row: object) -> Entry:
-    match row:
-        case [
-            str(path),
-            str(kind),
-            bool(executable),
-            str() | None as sha256,
-            int(size),
-            str() | None as text,
-        ]:
-            target = None if text is None else _bytes(text)
-            try:
-                entry = Entry(
-                    path=_bytes(path),
-                    kind=Kind(kind),
-                    executable=executable,
-                    sha256=sha256,
-                    size=size,
-                    target=target,
-                )
-            except (ValueError, TreeError) as error:
-                raise PackError(f"a row of the header is no entry: {row!r:.300}") from error
-        case _:
-            raise PackError(f"a row of the header has not its six fields: {row!r:.300}")
+    if not isinstance(row, list) or tuple(map(type, row)) not in _ROWS:
+        raise PackError(f"a row of the header has not its six fields: {row!r:.300}")
+    path, kind, executable, sha256, size, target = row
+    try:
+        entry = Entry(
+            path=_bytes(path),
+            kind=Kind(kind),
+            executable=executable,
+            sha256=sha256,
+            size=size,
+            target=None if target is None else _bytes(target),
+        )
+    except (ValueError, TreeError) as error:
+        raise PackError(f"a row of the header is no entry: {row!r:.300}") from error
     _check(entry)
     return entry
 
 
 def _check(entry: Entry) -> None:
-    """Refuse what no file system can hold, and what stands where it means nothing."""
-    parts = entry.path.split(b"/")
-    odd = b"\0" in entry.path or not {b"", b".", b".."}.isdisjoint(parts)
-    if odd or len(max(parts, key=len)) > LONGEST_NAME:
-        raise PackError(f"{entry.path!r:.300} is no path beneath a folder")
-    is_file = entry.kind is Kind.FILE
-    if is_file and (not _SHA256.fullmatch(entry.sha256 or "") or entry.size < 0):
-        raise PackError(f"{entry.path!r:.300} has no proper digest or size")
-    if not is_file and (entry.executable or entry.size):
-        raise PackError(f"{entry.path!r:.300} is no file, but has what only a file has")
-    target = entry.target
+    """Refuse what an entry may say but no file system can hold, and sizes that mean nothing."""
+    path, target = entry.path, entry.target
+    if len(path) > LONGEST_NAME and max(map(len, path.split(b"/"))) > LONGEST_NAME:
+        raise PackError(f"{path!r:.300} has a name that is too long")
+    if entry.sha256 is not None and not _SHA256.fullmatch(entry.sha256):
+        raise PackError(f"{path!r:.300} has no proper digest")
+    if entry.size < 0 or (entry.size and entry.kind is not Kind.FILE):
+        raise PackError(f"{path!r:.300} cannot have {entry.size} bytes")
     if target is not None and (not 0 < len(target) <= LONGEST_TARGET or b"\0" in target):
-        raise PackError(f"{entry.path!r:.300} is a link that no file system can hold")
+        raise PackError(f"{path!r:.300} is a link that no file system can hold")
 
 
 def _placed(entries: list[Entry], start: int) -> tuple[Packed, ...]:
@@ -184,7 +176,4 @@ def _text(raw: bytes) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise PackError("a path is not base64") from error
+    return binascii.a2b_base64(text, strict_mode=True)

@@ -112,8 +112,8 @@ class Workspaces:
         """
         plan, folder = self._opened(name), self._folder(name)
         with _told(f"workspace {name} cannot be shown for inspection"):
-            if mount_point_exists(folder / "tree"):
-                unmount(folder / "tree")
+            if mount_point_exists(folder / "tree") and not _unmount_patiently(folder / "tree"):
+                raise WorkspaceError(f"a program still uses workspace {name}")
             (folder / "seen").mkdir()
             with ExitStack() as undo:
                 undo.callback(self.end_inspection, name)
@@ -127,7 +127,8 @@ class Workspaces:
         folder = self._folder(name)
         with _told(f"the inspection of workspace {name} cannot be ended"):
             for point in reversed(mount_points_below(folder / "seen")):
-                _unmount_patiently(point)
+                if not _unmount_patiently(point):
+                    raise WorkspaceError(f"a program still inspects workspace {name}")
             if (folder / "seen").exists():
                 (folder / "seen").rmdir()
 
@@ -240,6 +241,8 @@ def _lay_at(place: Path, pack: int, uid: int) -> None:
 def _clear(folder: Path) -> tuple[str, ...]:
     """Unmount all that is mounted below a folder, last mounted first, free its loop devices, remove it."""
     busy = [point for point in reversed(mount_points_below(folder)) if not _unmount_patiently(point)]
+    for point in busy:
+        unmount(point, detach=True)
     with _open(folder.parent) as parent:
         remove(parent, os.fsencode(folder.name))
     told = [f"{point} was busy and had to be detached" for point in busy]
@@ -247,7 +250,7 @@ def _clear(folder: Path) -> tuple[str, ...]:
 
 
 def _unmount_patiently(point: Path) -> bool:
-    """Unmount; what stays busy is detached instead, and the answer is false."""
+    """Unmount, and tell whether that was possible: the end of a program's last use may lag."""
     for _ in range(_BUSY_TRIES):
         try:
             unmount(point)
@@ -257,7 +260,6 @@ def _unmount_patiently(point: Path) -> bool:
             time.sleep(_BUSY_PAUSE)
         else:
             return True
-    unmount(point, detach=True)
     return False
 
 
