@@ -42,6 +42,7 @@ _SETTINGS = (
     "gc.auto=0",
 )
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
+_SHARED_MEMORY, _ROOMY = "/dev/shm", 4 << 30  # noqa: S108 - a folder of our own is made in it
 _DURABLE, _FLEETING = "core.fsync=committed", "core.fsync=none"
 
 
@@ -83,12 +84,21 @@ def make_repository(git_dir: Path, *, below: Path | None = None) -> None:
 @contextmanager
 def scratch_repository(below: Path | None = None) -> Iterator[Path]:
     """Give a repository that is gone afterwards, with whatever was put into it."""
-    place = Path(tempfile.mkdtemp(prefix="cleanroom-git-"))
+    place = Path(tempfile.mkdtemp(prefix="cleanroom-git-", dir=_memory()))
     try:
         make_repository(place, below=below)
         yield place
     finally:
         shutil.rmtree(place)
+
+
+def _memory() -> str | None:
+    """Give a folder in memory, if there is a roomy one: scratch repositories are many small files."""
+    try:
+        room = os.statvfs(_SHARED_MEMORY)
+    except OSError:
+        return None
+    return _SHARED_MEMORY if room.f_bavail * room.f_frsize >= _ROOMY else None
 
 
 def quote(path: bytes) -> bytes:

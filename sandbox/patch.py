@@ -56,21 +56,13 @@ class Repository:
             PatchError: it has a path that no patch could carry.
         """
         whole = tuple(sorted(entries, key=lambda entry: entry.path))
-        for entry in whole:
-            why = refusal(entry.path, entry.kind)
-            if why is not None:
-                raise PatchError(f"{entry.path!r} cannot be in a base: {why}")
         if not (self._path / "HEAD").exists():
             make_repository(self._path)
         reference = f"refs/bases/{tree_digest(whole)}"
         known = self._path / reference
-        if not known.exists():
-            with tempfile.TemporaryFile() as stream:
-                for part in _import_stream(reference, None, whole, blobs):
-                    stream.write(part)
-                stream.seek(0)
-                _import(self._path, stream, durable=True)
-        return known.read_text().strip()
+        if known.exists():
+            return known.read_text().strip()
+        return write_commit(self._path, reference, whole, blobs, durable=True)
 
     def diff(self, before: str, after: str) -> bytes:
         """Give the patch between two commits of this repository."""
@@ -80,7 +72,7 @@ class Repository:
         """Give the patch that makes `changes` of a base; nothing of it stays in the repository."""
         with scratch_repository(self._path) as scratch:
             stream = b"".join(_import_stream("refs/heads/new", base, tuple(changes), blobs))
-            return run_git(scratch, *_DIFF, base, _import(scratch, stream))
+            return run_git(scratch, *_DIFF, base, _import(scratch, stream, durable=False))
 
     def apply(self, base: str, patch: bytes) -> Applied:
         """Apply a patch to a base, from the patch's text alone.
@@ -107,6 +99,25 @@ class Repository:
                 if before.get(path) != after.get(path)
             )
         return Applied(changes=changes, contents=contents)
+
+
+def write_commit(
+    git_dir: Path, reference: str, entries: tuple[Entry, ...], blobs: Blobs, *, durable: bool = False
+) -> str:
+    """Write a whole tree as a commit without parents, by our one author, and give its name.
+
+    Raises:
+        PatchError: it has a path that no patch could carry.
+    """
+    for entry in entries:
+        why = refusal(entry.path, entry.kind)
+        if why is not None:
+            raise PatchError(f"{entry.path!r} cannot be in a base: {why}")
+    with tempfile.TemporaryFile() as stream:
+        for part in _import_stream(reference, None, entries, blobs):
+            stream.write(part)
+        stream.seek(0)
+        return _import(git_dir, stream, durable=durable)
 
 
 class _Base:
@@ -187,7 +198,7 @@ def _applied(path: bytes, slot: Slot | None, reader: ObjectReader, contents: Con
     return entry
 
 
-def _import(git_dir: Path, stream: bytes | BinaryIO, *, durable: bool = False) -> str:
+def _import(git_dir: Path, stream: bytes | BinaryIO, *, durable: bool) -> str:
     return (
         run_git(git_dir, "fast-import", "--quiet", "--depth=0", stdin=stream, durable=durable)
         .decode()
