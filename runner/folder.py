@@ -9,7 +9,7 @@ from pathlib import Path
 
 from runner.errors import DocumentError
 from runner.fields import is_plain_path
-from runner.parsing import read_file
+from runner.parsing import open_file, read_file
 from sandbox.spec import MIB
 
 CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"})
@@ -62,25 +62,14 @@ def hash_file(relative: str, place: Path, caps: Caps = _CAPS) -> StoredFile:
     """
     digest = hashlib.sha256()
     size = 0
-    try:
-        # O_NONBLOCK: a FIFO in a file's place must not hold us up.
-        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        found, mend = (error.strerror or "an unreadable file").lower(), "put a readable file there"
-        raise _refused(place, found, "a file that is no symbolic link", mend) from error
-    with os.fdopen(descriptor, "rb") as stream:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            raise _refused(
-                place, "something that is no file", "a plain file", "put a plain file in its place"
-            )
+    with open_file(place) as (stream, facts):
         while size <= caps.file_bytes and (chunk := stream.read(_CHUNK)):
             digest.update(chunk)
             size += len(chunk)
     if size > caps.file_bytes:
         most = f"at most {caps.file_bytes} bytes"
         raise _refused(place, f"more than {caps.file_bytes} bytes", most, "shorten it")
-    executable = bool(mode & stat.S_IXUSR)
+    executable = bool(facts.st_mode & stat.S_IXUSR)
     return StoredFile(path=relative, place=place, sha256=digest.hexdigest(), size=size, executable=executable)
 
 

@@ -6,9 +6,10 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import NoReturn, TypeVar
+from typing import BinaryIO, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -46,18 +47,38 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return table
 
 
-def read_file(path: Path, cap: int = DOCUMENT_BYTES) -> bytes:
-    """Read a regular file of at most `cap` bytes; the last part of its path may not be a link."""
+@contextmanager
+def open_file(path: Path) -> Iterator[tuple[BinaryIO, os.stat_result]]:
+    """Open a regular file and give its facts; the last part of its path may not be a link.
+
+    Raises:
+        DocumentError: it cannot be opened or read, or is none.
+    """
     try:
         # O_NONBLOCK: a FIFO in a file's place must not hold us up.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _file_error(
-                path, "something that is not a file", "a regular file", "give the path of a file"
-            )
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            found, mend = "something that is no file", "give the path of a file"
+            raise _file_error(path, found, "a regular file", mend)
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            yield stream, facts
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    finally:
+        os.close(descriptor)
+
+
+def read_file(path: Path, cap: int = DOCUMENT_BYTES) -> bytes:
+    """Read a regular file of at most `cap` bytes.
+
+    Raises:
+        DocumentError: it cannot be read, is none, or is bigger.
+    """
+    with open_file(path) as (stream, _):
         data = stream.read(cap + 1)
     if len(data) > cap:
         raise _file_error(path, f"more than {cap} bytes", f"at most {cap} bytes", "shorten the file")
@@ -140,7 +161,8 @@ def field_name(location: Sequence[int | str]) -> str:
     """Spell a place in a document: `candidates[3].route`."""
     name = ""
     for part in location:
-        name += f"[{part}]" if isinstance(part, int) else f".{_clip(part)}"
+        text = "…" if _SECRET_TEXT.search(str(part)) else _clip(str(part))
+        name += f"[{part}]" if isinstance(part, int) else f".{text}"
     return name.removeprefix(".")
 
 
