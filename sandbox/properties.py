@@ -242,6 +242,8 @@ def _network(spec: UnitSpec, place: UnitPlace) -> _Rows:
     if (reach is Reach.NOTHING) != (place.namespace_path is None):
         raise SandboxError(f"a unit that reaches {reach} got the namespace {place.namespace_path}")
     ip = has_internet_families(spec)
+    if reach is not Reach.NOTHING and not ip:
+        raise SandboxError(f"role {spec.role} has no network to reach {reach} by")
     families = ("AF_UNIX", "AF_INET", "AF_INET6") if ip else ("AF_UNIX",)
     found: list[_Row] = [
         ("RestrictAddressFamilies", "(bas)", (True, families), "no netlink, packet, vsock or alg sockets")
