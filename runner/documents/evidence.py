@@ -19,6 +19,7 @@ from runner.documents.facts import (
 )
 from runner.documents.model import DecimalText, Document, Identifier, Milliseconds, Sha256, Shape
 from runner.documents.seal import Trial
+from runner.outcome import Outcome
 
 
 class Begun(Document):
@@ -118,8 +119,9 @@ class PublicTests(Document):
     tree_sha256: Sha256
     passed: bool
     end: End
-    log_sha256: Sha256 | None = None
-    """Of what the tests printed, kept privately."""
+    stdout_sha256: Sha256
+    """What the tests printed is kept privately, below logs/."""
+    stderr_sha256: Sha256
 
 
 class CaseResult(Shape):
@@ -147,7 +149,8 @@ class Ruling(Document):
     cases: tuple[CaseResult, ...]
     detail: str
     duration_ms: Milliseconds
-    log_sha256: Sha256 | None
+    log_sha256: Sha256
+    """What the units printed is kept privately, below logs/."""
 
 
 class Grading(Document):
@@ -165,7 +168,7 @@ class Grading(Document):
     evaluators: dict[Identifier, Sha256]
     """Every evaluator of the nomination, with its digest; also those that gave no verdict."""
     facts: Facts
-    outcome: str
+    outcome: Outcome
     reason: str
     solved: bool
     score: DecimalText | None
@@ -184,7 +187,7 @@ class Void(Document):
     origin: Origin
     facts: Facts
     """With `void` or `unavailable`, or both."""
-    outcome: str
+    outcome: Outcome
     reason: str
     started_ms: Epoch
     ended_ms: Epoch | None

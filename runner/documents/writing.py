@@ -3,7 +3,9 @@
 from decimal import Decimal
 
 from evaluators.model import Verdict
-from runner.documents.evidence import CaseResult, Host, Ruling
+from evaluators.public_tests import TestsResult
+from runner.canonical import sha256
+from runner.documents.evidence import CaseResult, Host, PublicTests, Ruling
 from runner.documents.facts import Change, End, Spent, path_text
 from sandbox.api import HostFacts
 from sandbox.termination import Termination
@@ -76,7 +78,7 @@ def host(facts: HostFacts) -> Host:
     )
 
 
-def ruling(verdict: Verdict, *, evaluator: str, digest: str, tree: str, log_sha256: str | None) -> Ruling:
+def ruling(verdict: Verdict, *, evaluator: str, digest: str, tree: str) -> Ruling:
     """Write down a verdict."""
     return Ruling(
         id=evaluator,
@@ -92,5 +94,16 @@ def ruling(verdict: Verdict, *, evaluator: str, digest: str, tree: str, log_sha2
         ),
         detail=printable(verdict.detail),
         duration_ms=verdict.duration_ms,
-        log_sha256=log_sha256,
+        log_sha256=sha256(verdict.private_log),
+    )
+
+
+def public_tests(result: TestsResult, *, tree: str) -> PublicTests:
+    """Write down how the public tests ended."""
+    return PublicTests(
+        tree_sha256=tree,
+        passed=result.passed,
+        end=end(result.termination),
+        stdout_sha256=sha256(result.stdout),
+        stderr_sha256=sha256(result.stderr),
     )

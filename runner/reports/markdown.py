@@ -24,7 +24,8 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 _CANDIDATES = (
     "Candidate", "Agent", "Model", "Outcome", "Solved", "Rate", "Rate if voids failed",
-    "Rate if voids solved", "Mean score", "Voids", "Unavailable", "Solution time (s)", "Solution cost (USD)", "Cost of voids (USD)",
+    "Rate if voids solved", "Mean score", "Voids", "Unavailable", "Solution time (s)",
+    "Solution cost (USD)", "Cost of voids (USD)",
 )  # fmt: skip
 _ATTEMPTS = (
     "Candidate", "Nomination", "Attempt", "Tries", "Outcome", "Verdict", "Score", "Assurance", "Reason",
