@@ -24,6 +24,7 @@ def errors_of(data: bytes) -> tuple[DocumentError, ...]:
     with pytest.raises((DocumentError, DocumentErrors)) as caught:
         parse_config(data, FILE)
     error = caught.value
+    assert isinstance(error, DocumentError | DocumentErrors)
     return error.errors if isinstance(error, DocumentErrors) else (error,)
 
 
@@ -91,7 +92,7 @@ def test_the_smallest_configuration_is_read() -> None:
 def test_reading_leaves_nothing_to_change() -> None:
     config = parsed(config_fields())
     with pytest.raises(ValueError, match="frozen"):
-        config.release = "other"  # type: ignore[misc] - that it cannot be done is the law
+        config.release = "other"  # type: ignore[misc]  # that it cannot be done is the law
 
 
 @pytest.mark.parametrize("key", sorted(REMOVED))
