@@ -23,7 +23,7 @@ from sandbox.spec import MIB, PYTHON, Limits, Mount, Network, ObjectId, Reach, R
 GATEWAY_TARGET = "/opt/gateway"
 GATEWAY_LIMITS = Limits(wall=timedelta(hours=24), memory_bytes=512 * MIB, tasks=128, output_bytes=1 * MIB)
 PACKET_LIMIT = 128 << 10
-STARTED_S, OPENED_S, CLOSED_S = 15.0, 5.0, 10.0
+STARTED_S, OPENED_S, CLOSED_S, LEFT_S = 15.0, 5.0, 10.0, 2.0
 NOISE_LIMIT = 16 << 10
 
 OnLine = Callable[[LedgerLine], None]
@@ -163,7 +163,7 @@ class Gateway:
                 raise GatewayError(f"the gateway says {other!r}, which nobody knows")
 
     def overhear(self, *descriptors: int) -> None:
-        """Drain what the program prints, keeping the last of it. Runs in a thread of its own."""
+        """Drain what the program prints, keeping the last of it, and close. Runs in a thread of its own."""
         open_ones = set(descriptors)
         while open_ones:
             for readable in select.select(list(open_ones), [], [])[0]:
@@ -173,6 +173,7 @@ class Gateway:
                     data = b""
                 if not data:
                     open_ones.discard(readable)
+                    os.close(readable)
                 self.noise += data
                 del self.noise[:-NOISE_LIMIT]
 
@@ -220,6 +221,10 @@ def serve_through(unit: Unit) -> Iterator[Gateway]:
     finally:
         with contextlib.suppress(OSError):
             gateway.control.shutdown(socket.SHUT_RDWR)
+        for thread in hearing:
+            if thread.ident is not None:
+                thread.join(LEFT_S)
+        gateway.control.close()
 
 
 __all__ = ["AttemptTraffic", "Gateway", "Patience", "Terms", "gateway_spec", "open_gateway", "serve_through"]

@@ -68,6 +68,8 @@ class Step(Shape):
     raw: Raw | None = None
     answer: Answer | None = None
     cut_after: Annotated[int, Field(ge=0)] | None = None
+    pause_ms: Milliseconds = 0
+    """Time between the parts of a stream."""
     hang_ms: Milliseconds = 0
     """Time without a byte, before anything is sent."""
     repeat: bool = False

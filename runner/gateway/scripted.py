@@ -70,6 +70,8 @@ class ScriptedProvider:
     base_url: str
     requests: list[dict[str, object]] = field(default_factory=list)
     """Bodies of completions asked for, in order."""
+    bodies: list[bytes] = field(default_factory=list)
+    """The same, byte for byte."""
     headers: list[dict[str, str]] = field(default_factory=list)
     """Their headers, names in lower case."""
 
@@ -132,6 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("content-length", "0")))
         asked = json.loads(body)
         self.server.seen.headers.append({name.lower(): value for name, value in self.headers.items()})
+        self.server.seen.bodies.append(body)
         self.server.seen.requests.append(asked)
         scenario = self.server.scenarios.get(asked["model"])
         if scenario is None:
@@ -195,6 +198,7 @@ class _Handler(BaseHTTPRequestHandler):
         events = _events(step, answer, asked)
         for event in events if step.cut_after is None else events[: step.cut_after]:
             self._chunk(b"data: " + event + b"\n\n")
+            self.server.over.wait(step.pause_ms / 1_000)
         if step.cut_after is not None:
             self._break()
             return

@@ -86,9 +86,9 @@ class Exchange:
 
     def _pass_stream(self, begun: Begun) -> None:
         self.draft.failure = None
+        self.inbound.begin_stream("text/event-stream")
         self.draft.status_given = 200
         self.draft.first()
-        self.inbound.begin_stream("text/event-stream")
         failure: Failure | None = None
         try:
             held = self._pass_blocks(begun)

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,12 @@ import httpx
 from runner.documents.ledger import LedgerLine
 from runner.gateway.bundle import gateway_bundle
 from runner.gateway.client import AttemptTraffic, Gateway, Patience, Terms, serve_through
+from runner.gateway.scenario import Scenario, Step
+from runner.gateway.scripted import ScriptedProvider, scripted_provider
 from sandbox.spec import PYTHON
+
+MODEL = "scripted/model"
+KEY = "sk-secret-0123456789"
 
 QUICK = Patience(
     retries=2,
@@ -41,6 +47,11 @@ class PlainUnit:
 
     def go(self) -> None:
         """It runs already."""
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
 
     @contextmanager
     def started(self) -> Iterator["PlainUnit"]:
@@ -84,15 +95,16 @@ class Gate:
     port: int
     traffic: AttemptTraffic
     client: httpx.Client
+    model: str
     seen: list[LedgerLine] = field(default_factory=list)
 
-    def chat(
-        self, model: str, *, stream: bool = False, prompt: str = "work", **more: object
-    ) -> httpx.Response:
-        body = {"model": model, "messages": [{"role": "user", "content": prompt}], "stream": stream, **more}
-        return self.client.post(
-            f"{self.url}/chat/completions", json=body, headers={"authorization": "Bearer dummy"}
-        )
+    def chat(self, *, stream: bool = False, prompt: str = "work", **more: object) -> httpx.Response:
+        body = {"model": self.model, "messages": [{"role": "user", "content": prompt}], "stream": stream}
+        headers = {"authorization": "Bearer dummy"}
+        return self.client.post(f"{self.url}/chat/completions", json={**body, **more}, headers=headers)
+
+    def post(self, data: bytes) -> httpx.Response:
+        return self.client.post(f"{self.url}/chat/completions", content=data)
 
     @property
     def line(self) -> LedgerLine:
@@ -101,28 +113,33 @@ class Gate:
 
 
 @contextmanager
-def open_gate(gateway: Gateway, base_url: str, model: str, **terms: object) -> Iterator[Gate]:
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    listener.listen(16)
+def open_gate(gateway: Gateway, base_url: str, **terms: object) -> Iterator[Gate]:
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     port = listener.getsockname()[1]
-    told = replace(
-        Terms(
-            attempt=f"attempt-{port}",
-            base_url=base_url,
-            model=model,
-            credential="sk-secret-123",
-            patience=QUICK,
-        ),
-        **terms,
+    told = Terms(
+        attempt=f"attempt-{port}",
+        base_url=base_url,
+        model=MODEL,
+        credential=KEY,
+        patience=QUICK,
     )
-    url = f"http://127.0.0.1:{port}/v1"
     seen: list[LedgerLine] = []
     with (
-        gateway.attempt(told, listener.detach(), seen.append) as traffic,
+        gateway.attempt(replace(told, **terms), listener.detach(), seen.append) as traffic,
         httpx.Client(trust_env=False, timeout=10) as client,
     ):
-        yield Gate(url, port, traffic, client, seen)
+        yield Gate(f"http://127.0.0.1:{port}/v1", port, traffic, client, told.model, seen)
+
+
+@contextmanager
+def playing(gateway: Gateway, *steps: Step, **terms: object) -> Iterator[tuple[Gate, ScriptedProvider]]:
+    """Serve an attempt whose provider plays the given steps."""
+    scenario = Scenario(model=MODEL, steps=steps)
+    with (
+        scripted_provider({MODEL: scenario}) as provider,
+        open_gate(gateway, provider.base_url, **terms) as gate,
+    ):
+        yield gate, provider
 
 
 def events(response: httpx.Response) -> list[dict[str, object]]:
@@ -143,27 +160,31 @@ def raw_request(port: int, data: bytes, *, patience_s: float = 5.0) -> bytes:
         return taken
 
 
-class BrokenUpstream:
-    """A provider that answers each connection's first request with the given bytes and hangs up."""
+@contextmanager
+def blunt_provider(answer: bytes) -> Iterator[str]:
+    """A provider that answers every connection's first request with the given bytes and hangs up."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    serving = threading.Thread(target=_serve_bluntly, args=(listener, answer), daemon=True)
+    serving.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        serving.join()
+        listener.close()
 
-    def __init__(self, answer: bytes) -> None:
-        self.answer = answer
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.base_url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/v1"
-        self.connections = 0
 
-    def serve(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                sock, _ = self.listener.accept()
-                self.connections += 1
-                with sock:
-                    self._read_request(sock)
-                    sock.sendall(self.answer)
+def _serve_bluntly(listener: socket.socket, answer: bytes) -> None:
+    with contextlib.suppress(OSError):
+        while True:
+            sock, _ = listener.accept()
+            with sock, contextlib.suppress(OSError):
+                _read_request(sock)
+                sock.sendall(answer)
 
-    @staticmethod
-    def _read_request(sock: socket.socket) -> None:
-        conn = h11.Connection(h11.SERVER)
-        while type(event := conn.next_event()) is not h11.EndOfMessage:
-            if event is h11.NEED_DATA:
-                conn.receive_data(sock.recv(65536))
+
+def _read_request(sock: socket.socket) -> None:
+    conn = h11.Connection(h11.SERVER)
+    while type(event := conn.next_event()) is not h11.EndOfMessage:
+        if event is h11.NEED_DATA:
+            conn.receive_data(sock.recv(65536))
