@@ -1,9 +1,9 @@
 """What a hidden pytest suite does on the solution: its cases, and the twins proven to fail there. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluators.channel import Transcript
+from evaluators.channel import Phase, Transcript, passed
 from evaluators.errors import EvaluatorError
 from evaluators.twins import Disguise, Twin, twinned
 
@@ -84,17 +84,19 @@ def _collected(disguise: Disguise, transcript: Transcript) -> tuple[Case, ...]:
 
 def _outcomes(disguise: Disguise, transcript: Transcript) -> dict[Case, str]:
     """Give `passed` where every phase passed, `failed` where the call itself failed, `other` elsewhere."""
-    phases: dict[Case, dict[str, str]] = {}
+    phases: dict[Case, list[Phase]] = {}
     for phase in transcript.phases:
-        outcome = "expected failure" if phase.expected_failure else phase.outcome
-        phases.setdefault(disguise.original(phase.id), {})[phase.when] = outcome
+        phases.setdefault(disguise.original(phase.id), []).append(phase)
     return {case: _outcome(seen) for case, seen in phases.items()}
 
 
-def _outcome(seen: Mapping[str, str]) -> str:
-    if seen == {"setup": "passed", "call": "passed", "teardown": "passed"}:
+def _outcome(seen: Sequence[Phase]) -> str:
+    if passed(seen):
         return "passed"
-    return "failed" if (seen.get("setup"), seen.get("call")) == ("passed", "failed") else "other"
+    at_work = [phase for phase in seen if phase.when == "call"]
+    prepared = bool(seen) and seen[0].when == "setup" and seen[0].outcome == "passed"
+    failed = prepared and any(phase.outcome == "failed" for phase in at_work)
+    return "failed" if failed else "other"
 
 
 def _prove(twin: Twin, seen: tuple[Case, ...], outcomes: list[dict[Case, str]]) -> ProvenTwin | None:

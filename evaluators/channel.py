@@ -6,7 +6,10 @@ that was cut off is a process that ended early.
 
 import hmac
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+PHASES = ("setup", "call", "teardown")
 
 _LENGTH, _SEAL, _FRAME_BYTES = 4, 32, 64 * 1024
 
@@ -17,6 +20,8 @@ class Phase:
 
     id: str
     when: str
+    part: bool
+    """Whether it is of a subtest only."""
     outcome: str
     expected_failure: bool
     raised: bool
@@ -39,6 +44,14 @@ class Transcript:
     """pytest's own, once it was over."""
     forged: str | None = None
     """What on the channel cannot have come from the harness."""
+
+
+def passed(phases: Sequence[Phase]) -> bool:
+    """Whether these are the phases of a test that passed, subtests and all. Skipped is not passed."""
+    whole = tuple(phase.when for phase in phases if not phase.part)
+    return whole == PHASES and all(
+        phase.outcome == "passed" and not phase.expected_failure for phase in phases
+    )
 
 
 class _ForgedError(Exception):
@@ -142,6 +155,7 @@ def _phase(record: dict[str, object]) -> Phase:
     return Phase(
         id=_text(record, "id"),
         when=_text(record, "when"),
+        part=_truth(record, "part"),
         outcome=_text(record, "outcome"),
         expected_failure=_truth(record, "expected_failure"),
         raised=_truth(record, "raised"),

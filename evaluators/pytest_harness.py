@@ -94,6 +94,7 @@ class Reporter:
     def __init__(self, send: Send, hidden: Path) -> None:
         self._send = send
         self._left = _DETAILS_BUDGET
+        self._calling = False
         self._places = (f"{os.path.relpath(hidden)}/", f"{hidden}/")
 
     def pytest_collectreport(self, report: "pytest.CollectReport") -> None:
@@ -107,6 +108,14 @@ class Reporter:
         for item in session.items:
             self._send({"kind": "collected", "id": item.nodeid[:_ID_CHARACTERS]})
 
+    def pytest_runtest_call(self) -> Generator[None]:
+        """Remember that a test is at work: reports made meanwhile are of its subtests."""
+        self._calling = True
+        try:
+            return (yield)
+        finally:
+            self._calling = False
+
     def pytest_runtest_makereport(
         self, item: "pytest.Item", call: "pytest.CallInfo[None]"
     ) -> Generator[None, "pytest.TestReport", "pytest.TestReport"]:
@@ -117,6 +126,7 @@ class Reporter:
                 "kind": "phase",
                 "id": item.nodeid[:_ID_CHARACTERS],
                 "when": call.when,
+                "part": self._calling,
                 "outcome": report.outcome,
                 "expected_failure": hasattr(report, "wasxfail"),
                 "raised": call.excinfo is not None,
@@ -149,11 +159,14 @@ def main() -> None:
     send, task = read_task()
     for name in [name for name in os.environ if name.startswith(("PYTEST_", "PYTHON"))]:
         del os.environ[name]
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    # This interpreter ignores them (-I); programs that tests start need them.
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    os.environ["PYTHONPATH"] = os.pathsep.join([*task.imports, *task.toolchain])
     # Submitted folders come last, so that nothing in them stands before pytest or the standard library.
     sys.path += task.toolchain
     runner = importlib.import_module("pytest")
-    runner.hookimpl(wrapper=True, tryfirst=True)(Reporter.pytest_runtest_makereport)
+    for hook in (Reporter.pytest_runtest_call, Reporter.pytest_runtest_makereport):
+        runner.hookimpl(wrapper=True, tryfirst=True)(hook)
     hidden = lay_suite(task.files)
     os.chdir(task.directory)
     reporter = Reporter(send, hidden)

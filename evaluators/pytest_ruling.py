@@ -4,23 +4,22 @@ The order of the questions is the contract: was anything forged, did the process
 exactly the expected cases, did they pass. Whatever cannot be answered is never a pass.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 
 from evaluators.calibration import Calibration, ProvenTwin
-from evaluators.channel import Phase, Transcript
+from evaluators.channel import PHASES, Phase, Transcript, passed
 from evaluators.errors import EvaluatorError
 from evaluators.model import Assurance, Case, Verdict, VerdictCause
 from evaluators.text import clean
 from evaluators.twins import Disguise, Twin
 from sandbox.termination import Cause, Termination
 
-_PHASES = ("setup", "call", "teardown")
 _SCORE_DIGITS = Decimal("0.000001")
 
 Key = tuple[str, Twin | None]
-Ran = Mapping[Key, Mapping[str, Phase]]
+Ran = Mapping[Key, Sequence[Phase]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,15 +49,16 @@ def check_it_started(run: Run, printed: bytes) -> None:
 def rule(calibration: Calibration, run: Run) -> Verdict:
     """Judge one run."""
     ran, contradiction = _arranged(run)
-    cases = tuple(_case(case, ran.get((case, None), {}), run.disguise) for case in calibration.cases)
+    cases = tuple(_case(case, ran.get((case, None), ()), run.disguise) for case in calibration.cases)
     tampering = run.transcript.forged or contradiction or _impossible_pair(run, ran) or _miscounted(run, ran)
     if tampering:
         return _verdict(
             VerdictCause.TAMPERED, tuple(Case(id=case.id, passed=False) for case in cases), tampering
         )
     early = _early_end(run)
-    if early:
-        return _verdict(*early[:1], cases, early[1])
+    if early is not None:
+        cause, reason = early
+        return _verdict(cause, cases, reason)
     strayed = _strayed(calibration, run)
     if strayed:
         return _verdict(VerdictCause.REJECTED, cases, strayed)
@@ -90,25 +90,17 @@ def _score(cause: VerdictCause, cases: tuple[Case, ...]) -> Decimal:
 
 def _arranged(run: Run) -> tuple[Ran, str | None]:
     """Give every case's phases, and what among them the harness cannot have reported."""
-    ran: dict[Key, dict[str, Phase]] = {
-        run.disguise.original(case): {} for case in run.transcript.collected or ()
-    }
+    ran: dict[Key, list[Phase]] = {run.disguise.original(case): [] for case in run.transcript.collected or ()}
     for phase in run.transcript.phases:
         known = ran.get(run.disguise.original(phase.id))
-        if known is None or phase.when not in _PHASES:
+        if known is None or phase.when not in PHASES:
             return ran, "a result was reported for a test that was never collected"
-        if phase.when in known:
+        if not phase.part and phase.when in {each.when for each in known if not each.part}:
             return ran, "one test's result was reported twice"
         if phase.raised and phase.outcome == "passed":
             return ran, "a test that raised was reported as passed"
-        known[phase.when] = phase
+        known.append(phase)
     return ran, None
-
-
-def _passed(phases: Mapping[str, Phase]) -> bool:
-    return tuple(phases) == _PHASES and all(
-        phase.outcome == "passed" and not phase.expected_failure for phase in phases.values()
-    )
 
 
 def _impossible_pair(run: Run, ran: Ran) -> str | None:
@@ -116,14 +108,14 @@ def _impossible_pair(run: Run, ran: Ran) -> str | None:
         for case in proven.cases:
             if case.of is None:
                 continue
-            both = ran.get((case.id, proven.twin), {}), ran.get((case.of, None), {})
-            if _passed(both[0]) and _passed(both[1]):
+            both = ran.get((case.id, proven.twin), ()), ran.get((case.of, None), ())
+            if passed(both[0]) and passed(both[1]):
                 return f"{case.of} passed, and so did its twin, which cannot pass with it"
     return None
 
 
 def _miscounted(run: Run, ran: Ran) -> str | None:
-    failures = any(phase.outcome == "failed" for phases in ran.values() for phase in phases.values())
+    failures = any(phase.outcome == "failed" for phases in ran.values() for phase in phases)
     if run.transcript.status == 0 and failures:
         return "pytest counted no failure, but failures were reported"
     return None
@@ -156,19 +148,15 @@ def _strayed(calibration: Calibration, run: Run) -> str | None:
     return None
 
 
-def _case(case: str, phases: Mapping[str, Phase], disguise: Disguise) -> Case:
+def _case(case: str, phases: Sequence[Phase], disguise: Disguise) -> Case:
     if not phases:
         return Case(id=case, passed=False, detail="never ran")
-    ms = sum(phase.ms for phase in phases.values())
-    if _passed(phases):
+    ms = sum(phase.ms for phase in phases if not phase.part)
+    if passed(phases):
         return Case(id=case, passed=True, ms=ms)
-    for phase in phases.values():
+    for phase in phases:
         if phase.outcome != "passed" or phase.expected_failure:
             reason = "expected failure" if phase.expected_failure else phase.outcome
-            return Case(
-                id=case,
-                passed=False,
-                ms=ms,
-                detail=clean(f"{phase.when} {reason}: {disguise.readable(phase.detail)}"),
-            )
-    return Case(id=case, passed=False, ms=ms, detail=f"ended after {', '.join(phases)}")
+            detail = clean(f"{phase.when} {reason}: {disguise.readable(phase.detail)}")
+            return Case(id=case, passed=False, ms=ms, detail=detail)
+    return Case(id=case, passed=False, ms=ms, detail=f"ended after its {phases[-1].when}")
