@@ -77,10 +77,7 @@ class Sealed:
             raise SealBrokenError(
                 file=str(self.folder / path), found="no such file in the seal", expected="the file"
             )
-        data = _read(self.folder / path)
-        if sha256(data) != listed.sha256:
-            raise SealBrokenError(file=str(self.folder / path), found=sha256(data), expected=listed.sha256)
-        return data
+        return _content(self.folder, listed)
 
     def holds(self, path: str) -> bool:
         """Whether the seal lists this file."""
@@ -315,15 +312,25 @@ def rename_plain(source: Path, target: Path) -> None:
     source.rename(target)
 
 
-def _compare(folder: Path, listed: SealedFile) -> Flaw | None:
+def _content(folder: Path, listed: SealedFile) -> bytes:
     path = folder / listed.path
+    expected = f"sha256 {listed.sha256}"
     try:
-        found = sha256(_read(path))
+        data = _read(path)
     except OSError as error:
-        return Flaw(file=path, found=error.strerror or str(error), expected=f"sha256 {listed.sha256}")
-    if found == listed.sha256:
-        return None
-    return Flaw(file=path, found=f"sha256 {found}", expected=f"sha256 {listed.sha256}")
+        found = error.strerror or str(error)
+        raise SealBrokenError(file=str(path), found=found, expected=expected) from error
+    if sha256(data) != listed.sha256 or len(data) != listed.size:
+        raise SealBrokenError(file=str(path), found=f"sha256 {sha256(data)}", expected=expected)
+    return data
+
+
+def _compare(folder: Path, listed: SealedFile) -> Flaw | None:
+    try:
+        _content(folder, listed)
+    except SealBrokenError as broken:
+        return Flaw(file=Path(broken.file), found=broken.found, expected=broken.expected)
+    return None
 
 
 def _walk(folder: Path) -> Iterator[str]:
