@@ -8,9 +8,9 @@ from evaluators import registry
 from evaluators.errors import EvaluatorError, OptionError
 from evaluators.model import Evaluator, EvaluatorSpec
 from runner.documents.controls import ControlsRecord
-from runner.documents.manifest import FrozenFile, FrozenFolder
-from runner.errors import DocumentError, DocumentErrors
-from runner.fixture import build_fixture
+from runner.documents.manifest import FrozenFile, FrozenFolder, Manifest
+from runner.errors import DocumentError, DocumentErrors, SupplyError
+from runner.fixture import build_fixture, check_fixture
 from runner.folder import list_files
 from runner.inputs import Inputs, Places
 from runner.nomination import Nomination
@@ -47,19 +47,29 @@ def open_workbench(places: Places, settings: Settings, *, offline: bool = False)
 
 
 def prepare(
-    inputs: Inputs, settings: Settings, workbench: Workbench, records: Mapping[str, ControlsRecord]
+    inputs: Inputs,
+    settings: Settings,
+    workbench: Workbench,
+    records: Mapping[str, ControlsRecord],
+    frozen: Manifest | None = None,
 ) -> PreparedRelease:
     """Make everything a release freezes; `records` are those of the controls that ran, by nomination.
+
+    With the manifest of an earlier freeze, a drifted fixture is told before what no longer fits it.
 
     Raises:
         DocumentErrors: with the problems of all nominations together.
         SupplyError: a pinned file is not here and cannot be fetched.
     """
+    known = {} if frozen is None else {each.id: each.fixture_sha256 for each in frozen.nominations}
     prepared: list[PreparedNomination] = []
     problems: list[DocumentError] = []
     for nomination in inputs.nominations:
         try:
-            prepared.append(prepare_nomination(nomination, workbench, records.get(nomination.id)))
+            name = nomination.id
+            prepared.append(prepare_nomination(nomination, workbench, records.get(name), known.get(name)))
+        except SupplyError:
+            raise
         except DocumentErrors as several:
             problems += several.errors
         except DocumentError as error:
@@ -72,14 +82,19 @@ def prepare(
 
 
 def prepare_nomination(
-    nomination: Nomination, workbench: Workbench, record: ControlsRecord | None = None
+    nomination: Nomination,
+    workbench: Workbench,
+    record: ControlsRecord | None = None,
+    frozen_fixture: str | None = None,
 ) -> PreparedNomination:
     """Make everything of one nomination that a release freezes.
 
     Raises:
-        DocumentError: something of it cannot be made.
+        DocumentError: something of it cannot be made, or its fixture is not the frozen one.
     """
     fixture = build_fixture(nomination, workbench.downloads)
+    if frozen_fixture is not None:
+        check_fixture(fixture, frozen_fixture, nomination.file)
     return PreparedNomination(
         nomination=nomination,
         fixture=fixture,

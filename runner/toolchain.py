@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from runner.canonical import canonical, sha256
+from runner.documents.writing import printable
 from runner.errors import SupplyError, ToolchainError
 from runner.package_index import IndexSettings
+from runner.parsing import describe
 from runner.sdist import normal_name
 from sandbox.api import Pack, Sandbox
 from sandbox.spec import PYTHON, Mount
@@ -29,7 +31,7 @@ BUILD_SECONDS = 600
 LINE = re.compile(
     r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9._, -]*\])?"
     r"==(?P<version>[A-Za-z0-9][A-Za-z0-9.!+_-]*)"
-    r"\s*(?:;(?P<marker>[^#]*?))?(?P<hashes>(?:\s+--hash=sha256:[0-9a-f]{64})+)"
+    r"\s*(?:;[^#]*?)?(?P<hashes>(?:\s+--hash=sha256:[0-9a-f]{64})+)"
 )
 
 
@@ -103,12 +105,12 @@ def parse_lock(text: str, file: str) -> Lock:
             raise ToolchainError(
                 file=file,
                 field=f"line {number}",
-                found=line,
+                found=describe(line),
                 expected="`name==version --hash=sha256:<64 hex digits>`, options and links refused",
                 mend="lock it again, for example with `uv pip compile --generate-hashes`",
             )
         name = normal_name(found["name"])
-        if name in requirements and found["marker"] is None:
+        if name in requirements:
             raise ToolchainError(
                 file=file,
                 field=f"line {number}",
@@ -182,7 +184,7 @@ def _key(lock: Lock) -> str:
 
 def _install(lock: Lock, half: Path, workshop: Workshop) -> None:
     (half / "home").mkdir(parents=True)
-    (half / "requirements.txt").write_text(lock.text)
+    (half / "requirements.txt").write_text(lock.text, encoding="utf-8")
     argv = [
         *(sys.executable, "-m", "pip", f"--python={PYTHON}", "--isolated", "--disable-pip-version-check"),
         *(
@@ -211,7 +213,9 @@ def _install(lock: Lock, half: Path, workshop: Workshop) -> None:
         raise _unbuilt(str(error), "run scripts/setup, which installs pip beside the runner") from error
     if ended.returncode:
         said = " / ".join(ended.stderr.strip().splitlines()[-6:])
-        raise _unbuilt(f"pip ended with {ended.returncode}: {said}", "mend the lock, or the way to the index")
+        raise _unbuilt(
+            f"pip ended with {ended.returncode}: {printable(said)}", "mend the lock, or the way to the index"
+        )
 
 
 def _seal(half: Path) -> None:
