@@ -50,9 +50,11 @@ class Exchange:
             if not isinstance(answer, Failure):
                 self.draft.status_upstream = 200
                 return answer
+            if self.closing.is_set():
+                raise ConnectionAbortedError("nobody waits for the answer any more")
             self._note(answer)
             wait = wait_before(self.draft.retries + 1, answer, self.terms.patience, self.draft.wait_ms)
-            if wait is None or self.closing.is_set() or time.monotonic() + wait / 1_000 > deadline:
+            if wait is None or time.monotonic() + wait / 1_000 > deadline:
                 return answer
             self.closing.wait(wait / 1_000)
             self.draft.wait_ms += wait

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from runner.gateway.client import Gateway
+from runner.gateway.client import Gateway, Patience
 from runner.gateway.scenario import Answer, Step
 from tests.unit.gateway.rig import MODEL, Gate, playing, raw_request
 
@@ -152,7 +152,10 @@ def test_an_agent_that_leaves_midway_leaves_an_incomplete_line(gateway: Gateway)
 
 
 def test_closing_an_attempt_writes_the_lines_of_requests_under_way(gateway: Gateway) -> None:
-    with playing(gateway, Step(answer=Answer(text="x"), hang_ms=4_000)) as (gate, provider):
+    with playing(gateway, Step(answer=Answer(text="x"), hang_ms=4_000), patience=Patience()) as (
+        gate,
+        provider,
+    ):
         sock = _ask(gate)
         _until(lambda: bool(provider.requests))
         began = time.monotonic()
