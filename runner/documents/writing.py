@@ -2,10 +2,12 @@
 
 from decimal import Decimal
 
+import sandbox.capture
 from evaluators.model import Verdict
 from evaluators.public_tests import TestsResult
 from runner.canonical import sha256
-from runner.documents.evidence import CaseResult, Host, PublicTests, Ruling
+from runner.documents.capture import Capture, CaptureFinding
+from runner.documents.evidence import CaseResult, Host, PublicTests, Ruling, Tree
 from runner.documents.facts import Change, End, Spent, path_text
 from sandbox.api import HostFacts
 from sandbox.termination import Termination
@@ -63,6 +65,31 @@ def change(entry: Entry) -> Change:
         sha256=entry.sha256,
         size=entry.size,
         target=None if entry.target is None else path_text(entry.target),
+    )
+
+
+def tree(found: sandbox.capture.Capture) -> Tree:
+    """Write down the captured tree."""
+    return Tree(
+        base_sha256=found.base_digest,
+        tree_sha256=found.tree_digest,
+        changes=tuple(change(entry) for entry in found.changes),
+    )
+
+
+def capture(found: sandbox.capture.Capture) -> Capture:
+    """Write down what the capture met besides the tree."""
+    return Capture(
+        findings=tuple(
+            CaptureFinding(
+                kind=each.kind,
+                path=path_text(each.path),
+                mode=each.mode,
+                size=each.size,
+                detail=printable(each.detail),
+            )
+            for each in found.findings
+        )
     )
 
 

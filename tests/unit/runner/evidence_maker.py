@@ -161,7 +161,7 @@ def submission_files(made: Submission, run: Run) -> Files:
     documents = {
         "submission.json": made,
         "tree.json": Tree(base_sha256=BASE, tree_sha256=TREE, changes=(change,)),
-        "capture.json": Capture(entries=1, git_touched=False),
+        "capture.json": Capture(findings=()),
         "termination.json": UnitEnd(end=end(run.termination)),
         "telemetry.json": run.telemetry,
         "preflight.json": Preflight(needed=False, prompt=None, available=True, reason=None),
