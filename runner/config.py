@@ -14,7 +14,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from runner.documents.model import Document, Identifier, Shape
 from runner.errors import DocumentError, DocumentErrors
 from runner.fields import Criterion, HostPath, Line, RelativePath, refusal
-from runner.parsing import parse_json, read_file, validate
+from runner.parsing import file_name, parse_json, read_file, validate
 from runner.roster import Candidate, Judge, Route
 from sandbox.spec import GIB, MIB, Limits
 
@@ -226,7 +226,7 @@ def load_config(path: Path) -> ReleaseConfig:
         data = read_file(path)
     except DocumentError as error:
         raise replace(error, mend="name a release configuration with --config or BENCHMARK_CONFIG") from error
-    return parse_config(data, str(path))
+    return parse_config(data, file_name(path))
 
 
 def parse_config(data: bytes, file: str) -> ReleaseConfig:

@@ -1,6 +1,7 @@
 """The kinds of text that documents written by people hold, each checked when it is read."""
 
 import re
+from datetime import date
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -8,6 +9,7 @@ from pydantic import AfterValidator, StringConstraints
 from pydantic_core import PydanticCustomError
 
 PATH_BYTES, PART_BYTES = 1024, 255
+_NO_PARTS = frozenset({"", ".", "..", ".git"})
 
 
 def refusal(expected: str, mend: str) -> PydanticCustomError:
@@ -16,14 +18,14 @@ def refusal(expected: str, mend: str) -> PydanticCustomError:
 
 
 def is_plain_path(text: str) -> bool:
-    """Whether a text is a relative path in its only spelling: no `.`, `..`, empty part, odd character."""
+    """Whether a text is a relative path in its only spelling, without parts that lead out or are git's."""
     parts = text.split("/")
     return (
         0 < len(text.encode("utf-8", "replace")) <= PATH_BYTES
         and "\\" not in text
         and text.isprintable()
         and all(
-            part not in {"", ".", ".."} and len(part.encode("utf-8", "replace")) <= PART_BYTES
+            part.lower() not in _NO_PARTS and len(part.encode("utf-8", "replace")) <= PART_BYTES
             for part in parts
         )
     )
@@ -32,7 +34,7 @@ def is_plain_path(text: str) -> bool:
 def _relative(text: str) -> str:
     if not is_plain_path(text):
         raise refusal(
-            "a relative path with '/' between its parts and without '.', '..' or empty parts",
+            "a relative path with '/' between its parts and without '.', '..', '.git' or empty parts",
             "write it from the workspace root (or the nomination's folder) down",
         )
     return text
@@ -99,6 +101,14 @@ def _line(text: str) -> str:
     return text
 
 
+def _date(text: str) -> str:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        raise refusal("a day of the calendar", "write it as year-month-day") from None
+    return text
+
+
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_line)]
 """One printable line."""
 
@@ -110,7 +120,10 @@ Criterion = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,59}$")
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]{0,79}$")]
 """The name of an environment variable, never its value."""
 
-IsoDate = Annotated[str, StringConstraints(pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")]
+IsoDate = Annotated[str, StringConstraints(pattern=r"^20[0-9]{2}-[0-9]{2}-[0-9]{2}$"), AfterValidator(_date)]
+
+HeaderName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,80}$")]
+HeaderValue = Annotated[str, StringConstraints(pattern=r"^[!-~]([ -~]{0,498}[!-~])?$")]
 
 PositiveDecimal = Annotated[
     str, StringConstraints(max_length=40, pattern=r"^(0\.[0-9]*[1-9][0-9]*|[1-9][0-9]*(\.[0-9]+)?)$")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from runner.errors import DocumentError
 from runner.fields import is_plain_path
-from runner.parsing import open_file, read_file
+from runner.parsing import file_name, open_file, read_file
 from sandbox.spec import MIB
 
 CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"})
@@ -127,5 +127,4 @@ def _children(place: Path) -> list[os.DirEntry[str]]:
 
 
 def _refused(place: Path, found: str, expected: str, mend: str) -> DocumentError:
-    name = os.fsencode(place).decode("utf-8", "backslashreplace")
-    return DocumentError(file=name, field="", found=found, expected=expected, mend=mend)
+    return DocumentError(file=file_name(place), field="", found=found, expected=expected, mend=mend)

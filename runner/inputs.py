@@ -7,6 +7,7 @@ from runner.config import ReleaseConfig, load_config
 from runner.errors import DocumentError, DocumentErrors
 from runner.inline import inline_nomination
 from runner.nomination import Nomination, load_nomination
+from runner.parsing import file_name
 from runner.settings import Settings
 
 NOMINATIONS = Path("config/nominations")
@@ -48,7 +49,7 @@ def load_inputs(settings: Settings) -> Inputs:
     """
     config = load_config(settings.config)
     places = find_places(config, settings)
-    file = str(settings.config)
+    file = file_name(settings.config)
     return Inputs(file=file, config=config, nominations=_nominations(config, places, file), places=places)
 
 

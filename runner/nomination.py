@@ -10,7 +10,7 @@ from runner.canonical import canonical
 from runner.documents.nomination import FolderFixture, NominationSpec, PatchSolution
 from runner.errors import DocumentError, DocumentErrors
 from runner.folder import StoredFile, list_files
-from runner.parsing import decode, parse_toml, validate
+from runner.parsing import decode, file_name, parse_toml, validate
 
 DOCUMENT, PROMPT = "nomination.toml", "prompt.md"
 FIXTURE, PUBLIC, PRIVATE, SOLUTION = "fixture", "public", "private", "solution"
@@ -74,12 +74,13 @@ def load_nomination(folder: Path) -> Nomination:
     files = list_files(folder)
     by_path = {file.path: file for file in files}
     document = _needed(by_path.get(DOCUMENT), folder / DOCUMENT)
-    spec = validate(NominationSpec, parse_toml(document.read(), str(document.place)), str(document.place))
+    name = file_name(document.place)
+    spec = validate(NominationSpec, parse_toml(document.read(), name), name)
     prompt = read_prompt(_needed(by_path.get(PROMPT), folder / PROMPT))
     nomination = Nomination(
         spec=spec,
         folder=folder,
-        file=str(document.place),
+        file=name,
         prompt=prompt,
         files=files,
         evaluators=tuple(_evaluators(spec, folder)),
@@ -103,7 +104,7 @@ def nomination_digest(nomination: Nomination) -> str:
 
 def read_prompt(file: StoredFile) -> str:
     """Read a prompt: text with something in it, of at most 64 KiB, without control characters."""
-    name = str(file.place)
+    name = file_name(file.place)
     if file.size > PROMPT_BYTES:
         raise _wrong(name, "", f"{file.size} bytes", f"at most {PROMPT_BYTES}", "shorten the prompt")
     text = decode(file.read(), name)
@@ -149,7 +150,9 @@ def _strangers(nomination: Nomination) -> Iterator[DocumentError]:
         top, slash, _ = file.path.partition("/")
         if (top not in _FOLDERS) if slash else (top not in known):
             expected = f"in the folder: {_listed(_FILES)}; below it: {_listed(_FOLDERS)}"
-            yield _wrong(str(file.place), "", "a file that means nothing", expected, "move or remove it")
+            yield _wrong(
+                file_name(file.place), "", "a file that means nothing", expected, "move or remove it"
+            )
 
 
 def _bad_patches(nomination: Nomination) -> Iterator[DocumentError]:
@@ -162,12 +165,12 @@ def _bad_patches(nomination: Nomination) -> Iterator[DocumentError]:
                     f"{folder}/<name>.patch, beginning with 'diff --git '",
                 )
                 mend = "make it with 'git diff --binary --full-index --no-renames'"
-                yield _wrong(str(file.place), "", found, expected, mend)
+                yield _wrong(file_name(file.place), "", found, expected, mend)
 
 
 def _needed(file: StoredFile | None, place: Path) -> StoredFile:
     if file is None:
-        raise _wrong(str(place), "", "no such file", "a file", "add it, or mend the nomination's name")
+        raise _wrong(file_name(place), "", "no such file", "a file", "add it, or mend the nomination's name")
     return file
 
 

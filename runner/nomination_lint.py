@@ -17,7 +17,7 @@ from runner.finding import Finding, Subject
 from runner.fixture import never_in_a_fixture
 from runner.leaks import leaks
 from runner.nomination import FIXTURE, PROBES, PUBLIC, SOLUTION, Nomination
-from runner.parsing import decode
+from runner.parsing import decode, file_name
 from runner.rules import matcher
 from runner.sdist import normal_name
 from runner.toolchain import Lock, parse_lock
@@ -191,7 +191,9 @@ def _patches(nomination: Nomination) -> Iterator[Finding]:
             try:
                 touched = named_paths(file.read())
             except PatchError as error:
-                yield Subject(file=str(file.place)).error("", str(error), "make the patch with git again")
+                yield Subject(file=file_name(file.place)).error(
+                    "", str(error), "make the patch with git again"
+                )
                 continue
             strays = sorted(path for path in touched if denied(path) or not allowed(path))
             if strays and folder != "wrong":
@@ -199,7 +201,7 @@ def _patches(nomination: Nomination) -> Iterator[Finding]:
                     ascii(strays[0].decode("utf-8", "replace")),
                     "widen allowed_changes, or mend the patch",
                 )
-                yield Subject(file=str(file.place)).error(
+                yield Subject(file=file_name(file.place)).error(
                     "", f"it changes {name}, which is not allowed", mend
                 )
 
@@ -208,7 +210,7 @@ def _toolchain(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
     subject, lock = Subject(file=nomination.file), Lock(text="", requirements=())
     if (file := nomination.requirements) is not None:
         try:
-            lock = parse_lock(decode(file.read(), str(file.place)), str(file.place))
+            lock = parse_lock(decode(file.read(), file_name(file.place)), file_name(file.place))
         except ToolchainError as error:
             yield Subject(file=error.file).error(
                 error.field, f"found {error.found}; expected {error.expected}", error.mend

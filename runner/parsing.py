@@ -157,6 +157,12 @@ def validate(
     raise DocumentErrors(errors=tuple(_translate(problem, value, file, removed) for problem in told))
 
 
+def file_name(path: Path) -> str:
+    """Spell a file's path so that any error can print it."""
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
 def field_name(location: Sequence[int | str]) -> str:
     """Spell a place in a document: `candidates[3].route`."""
     name = ""
@@ -293,9 +299,7 @@ def _unreadable(path: Path, error: OSError | ValueError) -> DocumentError:
 
 
 def _file_error(path: Path, found: str, expected: str, mend: str) -> DocumentError:
-    return DocumentError(
-        file=os.fsencode(path).decode("utf-8", "replace"), field="", found=found, expected=expected, mend=mend
-    )
+    return DocumentError(file=file_name(path), field="", found=found, expected=expected, mend=mend)
 
 
 def _refuse(file: str, field: str, found: str, expected: str, mend: str) -> NoReturn:

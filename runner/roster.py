@@ -7,7 +7,27 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from runner.documents.model import Identifier, Shape
-from runner.fields import BaseUrl, HostPath, IsoDate, Line, ModelName, PositiveDecimal, VariableName, refusal
+from runner.fields import (
+    BaseUrl,
+    HeaderName,
+    HeaderValue,
+    HostPath,
+    IsoDate,
+    Line,
+    ModelName,
+    PositiveDecimal,
+    VariableName,
+    refusal,
+)
+
+_SECRET_HEADERS = frozenset(
+    {"authorization", "x-api-key", "api-key", "cookie", "proxy-authorization", "x-goog-api-key"}
+)
+_OWN_HEADERS = frozenset(
+    {"host", "connection", "content-length", "content-type", "transfer-encoding", "accept-encoding"}
+)
+_OWN_KEYS = frozenset({"model", "messages", "stream", "stream_options", "tools"})
+"""Keys of a request's body that a route may not replace."""
 
 
 class Agent(StrEnum):
@@ -147,7 +167,7 @@ class Route(Shape):
     """Folder of scenario files; every document labels the route as scripted."""
     credential: VariableName | None = None
     """Name of the environment variable that holds the key."""
-    headers: Mapping[Line, Line] = Field(default_factory=dict)
+    headers: Mapping[HeaderName, HeaderValue] = Field(default_factory=dict)
     extra_body: Mapping[Line, JsonValue] = Field(default_factory=dict)
     """Keys added to every request body; recorded as amendments."""
     amendments: tuple[Literal["include_usage"], ...] = ()
@@ -163,14 +183,13 @@ class Route(Shape):
             )
         if secret := next((name for name in self.headers if name.lower() in _SECRET_HEADERS), None):
             raise refusal(f"headers without {secret}", "name the key's variable in 'credential' instead")
+        if header := next((name for name in self.headers if name.lower() in _OWN_HEADERS), None):
+            raise refusal(f"headers without {header}", "remove it; the gateway writes it")
+        if key := next((key for key in self.extra_body if key in _OWN_KEYS), None):
+            raise refusal(f"an extra_body without {key}", "remove it; the agent's own always counts")
         return self
 
     @property
     def is_scripted(self) -> bool:
         """Whether no real provider stands behind it."""
         return self.scripted is not None
-
-
-_SECRET_HEADERS = frozenset(
-    {"authorization", "x-api-key", "api-key", "cookie", "proxy-authorization", "x-goog-api-key"}
-)

@@ -90,6 +90,7 @@ def test_an_evaluators_own_options_are_handed_on(tmp_path: Path) -> None:
         pytest.param('mode = "agentic"', 'mode = "single-shot"\naxes = ["taste"]', "axes[0]", id="axis"),
         pytest.param('["wordcount.py"]\n\n', '["../wordcount.py"]\n\n', "allowed_changes[0]", id="climbing"),
         pytest.param('["wordcount.py"]\n\n', '["/work/a.py"]\n\n', "allowed_changes[0]", id="absolute"),
+        pytest.param('["wordcount.py"]\n\n', '[".git/"]\n\n', "allowed_changes[0]", id="git"),
         pytest.param('["wordcount.py"]\n\n', '["a//b"]\n\n', "allowed_changes[0]", id="double-slash"),
         pytest.param('["wordcount.py"]\n\n', '["a\\\\b"]\n\n', "allowed_changes[0]", id="backslash"),
         pytest.param('["wordcount.py"]\n\n', '["/"]\n\n', "allowed_changes[0]", id="root"),
