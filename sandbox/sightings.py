@@ -96,6 +96,7 @@ def parse_interfaces(text: str) -> tuple[str, ...]:
     return tuple(line.partition(":")[0].strip() for line in text.splitlines()[2:])
 
 
-def parse_routes(text: str) -> tuple[str, ...]:
-    """Read /proc/self/net/route without its heading."""
-    return tuple(text.splitlines()[1:])
+def parse_routes(text: str) -> tuple[str, ...] | None:
+    """Read /proc/self/net/route. None: its heading is not there."""
+    lines = text.splitlines()
+    return tuple(lines[1:]) if lines and lines[0].startswith("Iface") else None

@@ -57,9 +57,7 @@ def broken_walls(report: LauncherReport, spec: UnitSpec, place: UnitPlace, host:
     try:
         seen = Sighting.model_validate(report.seen)
     except ValidationError as error:
-        return tuple(
-            f"report: {'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in error.errors()
-        )
+        return tuple(f"report: {'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in error.errors())
     mounts = parse_mounts(seen.mounts)
     if mounts is None:
         return ("report: the mount table is garbled",)
@@ -84,6 +82,8 @@ def _check_launcher(look: Look) -> Iterator[str]:
     yield from differs("report version", 1, look.seen.version)
     if look.seen.program:
         yield f"program: {look.seen.program}"
+    if not look.seen.cwd.startswith("/"):
+        yield f"working directory: promised one inside the unit, seen {look.seen.cwd}"
 
 
 def _check_identity(look: Look) -> Iterator[str]:
@@ -169,7 +169,7 @@ def _check_network(look: Look) -> Iterator[str]:
     if look.spec.network.reach is Reach.OUTSIDE:
         return
     names = parse_interfaces(look.seen.interfaces)
-    yield from strangers("network interfaces", ("lo", *_FALLBACK.split()), names)
+    yield from strangers("network interfaces", ("lo", *_FALLBACK.split()), names if "lo" in names else None)
     yield from differs("routes", (), parse_routes(look.seen.routes))
 
 
@@ -180,9 +180,7 @@ def _check_descriptors(look: Look) -> Iterator[str]:
 
 
 def _check_environment(look: Look) -> Iterator[str]:
-    yield from differs(
-        "environment", sorted(promised_environment(look.spec, look.place)), look.seen.environment
-    )
+    yield from differs("environment", sorted(promised_environment(look.spec, look.place)), look.seen.environment)
 
 
 def _check_limits(look: Look) -> Iterator[str]:
