@@ -16,6 +16,7 @@ from sandbox.mounts import (
     mount,
     mount_point_exists,
     mount_points_below,
+    refusals_told,
     standing_in,
     unmount,
     user_namespace,
@@ -59,6 +60,11 @@ def mount_store(state: Path, objects: Path) -> None:
     """Mount the store's own image at `objects` unless it is; the first call makes the image."""
     if mount_point_exists(objects):
         return
+    with refusals_told(f"the store's image cannot be mounted at {objects}"):
+        _mount_store(state, objects)
+
+
+def _mount_store(state: Path, objects: Path) -> None:
     file = state / "objects.ext4"
     if not file.exists():
         making = file.with_suffix(".new")
@@ -79,7 +85,8 @@ def mount_store(state: Path, objects: Path) -> None:
 
 @contextmanager
 def _probe_folder(state: Path) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="probe-", dir=state) as name:
+    told = refusals_told(f"nothing can be tried below {state}")
+    with told, tempfile.TemporaryDirectory(prefix="probe-", dir=state) as name:
         folder = Path(name)
         for part in ("store", "image", "mapped", "shown", "plain"):
             (folder / part).mkdir()

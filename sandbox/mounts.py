@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from enum import IntFlag
 from pathlib import Path
 
+from sandbox.errors import WorkspaceError
+
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 # Since number 424 a system call has one number on every architecture.
@@ -80,9 +82,7 @@ def attach_idmapped(source: Path, target: Path, namespace: int) -> None:
     flags = _OPEN_TREE_CLONE | os.O_CLOEXEC | _AT_SYMLINK_NOFOLLOW
     tree = system_call(_OPEN_TREE, _AT_FDCWD, os.fsencode(source), flags, about=str(source))
     try:
-        attributes = _Attributes(
-            attr_set=_ATTR_IDMAP | _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NODEV, userns_fd=namespace
-        )
+        attributes = _Attributes(attr_set=_ATTR_IDMAP | _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NODEV, userns_fd=namespace)
         size = ctypes.sizeof(attributes)
         system_call(_MOUNT_SETATTR, tree, b"", _AT_EMPTY_PATH, attributes, size, about=str(source))
         place = os.fsencode(target)
@@ -117,6 +117,19 @@ def sync_file_system(descriptor: int) -> None:
     """Write out the whole file system that a descriptor lies on: one call for any number of files."""
     if _LIBC.syncfs(descriptor) < 0:
         _fail("syncfs")
+
+
+@contextmanager
+def refusals_told(what: str) -> Iterator[None]:
+    """Turn the kernel's refusals into ours.
+
+    Raises:
+        WorkspaceError: the kernel refused something; the message begins with `what`.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise WorkspaceError(f"{what}: {error}") from error
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from pathlib import Path
 from sandbox.beneath import FOLDER, remove
 from sandbox.errors import PackError, WorkspaceError
 from sandbox.laying import FROZEN_TIME, Ground, lay_entries
-from sandbox.mounts import sync_file_system
-from sandbox.pack import read_header
+from sandbox.mounts import refusals_told, sync_file_system
+from sandbox.pack import Packed, read_header
 from sandbox.spec import ObjectId
 from sandbox.tree import tree_digest
 
@@ -48,11 +48,26 @@ class Objects:
         Raises:
             PackError: the pack is malformed, or its bytes are not what its entries say.
             TreeError: its entries are no whole tree.
+            WorkspaceError: the host refused: a full disk, for one.
         """
         packed = read_header(pack)
         digest = ObjectId(tree_digest(each.entry for each in packed))
         if self.has(digest):
             return digest
+        with refusals_told(f"tree {digest} cannot be stored"):
+            self._build(pack, packed, digest)
+        return digest
+
+    def sweep(self) -> tuple[str, ...]:
+        """Remove what a killed keeper was building, and name it."""
+        if not self.root.is_dir():
+            return ()
+        left = tuple(sorted(each.name for each in self.root.iterdir() if each.name.startswith(_BUILDING)))
+        for name in left:
+            self._remove(name)
+        return left
+
+    def _build(self, pack: int, packed: tuple[Packed, ...], digest: ObjectId) -> None:
         self.root.mkdir(mode=0o755, parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=self.root))
         folder = os.open(building, FOLDER)
@@ -67,16 +82,6 @@ class Objects:
             raise
         finally:
             os.close(folder)
-        return digest
-
-    def sweep(self) -> tuple[str, ...]:
-        """Remove what a killed keeper was building, and name it."""
-        if not self.root.is_dir():
-            return ()
-        left = tuple(sorted(each.name for each in self.root.iterdir() if each.name.startswith(_BUILDING)))
-        for name in left:
-            self._remove(name)
-        return left
 
     def _remove(self, name: str) -> None:
         root = os.open(self.root, FOLDER)

@@ -1,8 +1,8 @@
 """Workspaces: a frozen tree below, a bounded file system above, both in the keeper's mount namespace.
 
 Below `<root>/<name>/`: `image` (the bounded file system with upper, work, home, tmp, vartmp), `tree` (the
-overlay), `seen` (the same read-only, for an inspection account), and for a moment only `l0`, `l1`... and
-`top`, layers with their owners mapped.
+overlay), `seen` (the same read-only, for an inspection account), `bottom` (an empty or copied tree), and for a
+moment only `l0`, `l1`... and `top`, layers with their owners mapped.
 """
 
 import errno
@@ -28,6 +28,7 @@ from sandbox.mounts import (
     mount,
     mount_point_exists,
     mount_points_below,
+    refusals_told,
     standing_in,
     unmount,
     user_namespace,
@@ -92,14 +93,12 @@ class Workspaces:
             raise WorkspaceError(f"workspace {plan.name} is open already") from error
         with ExitStack() as undo:
             undo.callback(self.close, plan.name)
-            with _told(f"workspace {plan.name} cannot be built"):
+            with refusals_told(f"workspace {plan.name} cannot be built"):
                 self._build(plan, folder)
             undo.pop_all()
         self.opened[plan.name] = plan
         image = folder / "image"
-        return Paths(
-            workspace=folder / "tree", home=image / "home", tmp=image / "tmp", vartmp=image / "vartmp"
-        )
+        return Paths(workspace=folder / "tree", home=image / "home", tmp=image / "tmp", vartmp=image / "vartmp")
 
     def inspect(self, name: str, uid: int) -> tuple[Path, Changes]:
         """Show a workspace read-only as another account's, and list what changed; its units have ended.
@@ -111,7 +110,7 @@ class Workspaces:
             CaptureError: too much changed, or the upper layer cannot be read.
         """
         plan, folder = self._opened(name), self._folder(name)
-        with _told(f"workspace {name} cannot be shown for inspection"):
+        with refusals_told(f"workspace {name} cannot be shown for inspection"):
             if mount_point_exists(folder / "tree") and not _unmount_patiently(folder / "tree"):
                 raise WorkspaceError(f"a program still uses workspace {name}")
             (folder / "seen").mkdir()
@@ -125,7 +124,7 @@ class Workspaces:
     def end_inspection(self, name: str) -> None:
         """Take the inspection's mount away; doing so twice is fine."""
         folder = self._folder(name)
-        with _told(f"the inspection of workspace {name} cannot be ended"):
+        with refusals_told(f"the inspection of workspace {name} cannot be ended"):
             for point in reversed(mount_points_below(folder / "seen")):
                 if not _unmount_patiently(point):
                     raise WorkspaceError(f"a program still inspects workspace {name}")
@@ -136,7 +135,7 @@ class Workspaces:
         """Take a workspace down and remove every trace; doing so twice is fine. Gives what was not clean."""
         folder = self._folder(name)
         self.opened.pop(name, None)
-        with _told(f"workspace {name} cannot be removed"):
+        with refusals_told(f"workspace {name} cannot be removed"):
             return _clear(folder) if folder.exists() else ()
 
     def sweep(self) -> tuple[str, ...]:
@@ -146,7 +145,7 @@ class Workspaces:
         told: list[str] = []
         for folder in sorted(self.root.iterdir()):
             if folder.name not in self.opened:
-                with _told(f"{folder} cannot be removed"):
+                with refusals_told(f"{folder} cannot be removed"):
                     told += (f"{folder} was left behind", *_clear(folder))
         return tuple(told)
 
@@ -162,7 +161,7 @@ class Workspaces:
             raise WorkspaceError(f"workspace {name} is not open") from error
 
     def _build(self, plan: Plan, folder: Path) -> None:
-        for part in ("image", "tree"):
+        for part in ("image", "tree", "bottom"):
             (folder / part).mkdir()
         image = folder / "image"
         mount_image(self.image, plan.bounds, self.templates, image)
@@ -170,10 +169,9 @@ class Workspaces:
             (image / part).mkdir()
             (image / part).chmod(mode)
             os.chown(image / part, plan.uid, plan.uid)
-        (image / "bottom").mkdir()
         if self.layers is Layers.COPY:
             for layer in reversed(plan.layers):
-                copy_tree(layer, image / "bottom", plan.uid)
+                copy_tree(layer, folder / "bottom", plan.uid)
         upper = "upperdir=image/upper,workdir=image/work"
         with self._lower(plan, folder, plan.uid) as lower:
             mount("work", folder / "tree", "overlay", _TREE_FLAGS, f"lowerdir={lower},{upper},{_OVERLAY}")
@@ -182,55 +180,62 @@ class Workspaces:
                 _lay_at(place, pack, plan.uid)
 
     def _show(self, plan: Plan, folder: Path, uid: int) -> None:
-        image = folder / "image"
-        if self._idmaps_image(folder, plan.uid, uid):
-            upper = "top"
-        else:
-            give(image / "upper", uid)
-            give(image / "bottom", uid)
-            upper = "image/upper"
-        with self._lower(plan, folder, uid) as lower:
+        if self.layers is Layers.COPY:
+            give(folder / "bottom", uid)
+        with self._upper(plan, folder, uid) as upper, self._lower(plan, folder, uid) as lower:
             options = f"lowerdir={upper}:{lower},{_OVERLAY}"
             mount("work", folder / "seen", "overlay", _SEEN_FLAGS, options)
-        if upper == "top":
-            unmount(folder / "top")
 
-    def _idmaps_image(self, folder: Path, before: int, after: int) -> bool:
-        """Attach the upper layer at `top` with its owner changed; false where it cannot be idmapped."""
-        if self.layers is Layers.COPY:
-            return False
-        (folder / "top").mkdir(exist_ok=True)
-        with _namespace(before, after) as namespace:
-            try:
-                attach_idmapped(folder / "image" / "upper", folder / "top", namespace)
-            except OSError as error:
-                if error.errno == errno.EINVAL:
-                    return False
-                raise
-        return True
+    @contextmanager
+    def _upper(self, plan: Plan, folder: Path, uid: int) -> Iterator[str]:
+        """Attach the upper layer as another account's, or give it away where it cannot be idmapped."""
+        upper, point = folder / "image" / "upper", folder / "top"
+        point.mkdir(exist_ok=True)
+        with ExitStack() as undo:
+            namespace = undo.enter_context(_namespace(plan.uid, uid)) if _maps(self.layers) else None
+            if namespace is not None and _attaches(upper, point, namespace):
+                undo.callback(unmount, point)
+                yield "top"
+            else:
+                give(upper, uid)
+                yield "image/upper"
 
     @contextmanager
     def _lower(self, plan: Plan, folder: Path, uid: int) -> Iterator[str]:
         """Attach the layers as the account's; give an overlay's `lowerdir`, relative to where we stand."""
-        mapped = () if self.layers is Layers.COPY else plan.layers
+        mapped = plan.layers if _maps(self.layers) else ()
         points = [folder / f"l{index}" for index in range(len(mapped))]
         with ExitStack() as undo:
-            if mapped:
-                namespace = undo.enter_context(_namespace(0, uid))
+            namespace = undo.enter_context(_namespace(0, uid)) if mapped else -1
             for layer, point in zip(mapped, points, strict=True):
                 point.mkdir(exist_ok=True)
                 attach_idmapped(layer, point, namespace)
                 undo.callback(unmount, point)
             undo.enter_context(standing_in(folder))
-            yield ":".join((*(point.name for point in points), "image/bottom"))
+            yield ":".join(point.name for point in points) or "bottom"
 
     def _changes(self, plan: Plan, folder: Path) -> Changes:
         """Read the upper layer against the layers as they lie in the store."""
-        below = (folder / "image" / "bottom",) if self.layers is Layers.COPY else plan.layers
+        below = plan.layers if _maps(self.layers) else (folder / "bottom",)
         with ExitStack() as opened:
             upper = opened.enter_context(_open(folder / "image" / "upper"))
             layers = tuple(opened.enter_context(_open(layer)) for layer in below)
             return read_upper(upper, layers, most=MOST_CHANGES)
+
+
+def _maps(layers: Layers) -> bool:
+    return layers is not Layers.COPY
+
+
+def _attaches(source: Path, point: Path, namespace: int) -> bool:
+    """Attach a folder idmapped; false where its file system knows no such thing."""
+    try:
+        attach_idmapped(source, point, namespace)
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            return False
+        raise
+    return True
 
 
 def _lay_at(place: Path, pack: int, uid: int) -> None:
@@ -290,12 +295,3 @@ def _open(folder: Path) -> Iterator[int]:
         yield opened
     finally:
         os.close(opened)
-
-
-@contextmanager
-def _told(what: str) -> Iterator[None]:
-    """Turn the kernel's refusals into ours."""
-    try:
-        yield
-    except OSError as error:
-        raise WorkspaceError(f"{what}: {error}") from error

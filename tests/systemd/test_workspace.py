@@ -259,6 +259,18 @@ def test_what_a_killed_keeper_was_building_is_swept(room: Room) -> None:
     assert list(room.objects.root.iterdir()) == [folder]
 
 
+def test_a_full_disk_is_told_and_nothing_is_left(tmp_path: Path) -> None:
+    mount("t", tmp_path, "tmpfs", Flag.NONE, "size=1m")
+    room = new_room(tmp_path, Layers.IDMAP, Image.LOOP)
+    with pytest.raises(WorkspaceError, match="No space"):
+        room.store({b"small": b"x", b"big": bytes(2 << 20)})
+    assert list(room.objects.root.iterdir()) == []
+    with pytest.raises(WorkspaceError, match="free bytes"):
+        room.open()
+    assert list(room.workspaces.root.iterdir()) == []
+    unmount(tmp_path)
+
+
 # ---- what an account may do
 
 
@@ -487,6 +499,25 @@ def test_a_workspace_in_use_is_not_inspected(room: Room) -> None:
         room.workspaces.inspect("w", INSPECTOR)
     os.close(here)
     room.workspaces.inspect("w", INSPECTOR)
+
+
+def test_a_workspace_is_inspected_once_at_a_time(room: Room) -> None:
+    changes_after(room, EDITS)
+    with pytest.raises(WorkspaceError, match="inspection"):
+        room.workspaces.inspect("w", INSPECTOR + 1)
+    with pytest.raises(WorkspaceError, match="not open"):
+        room.workspaces.inspect("v", INSPECTOR)
+
+
+def test_a_failed_inspection_leaves_nothing_mounted(room: Room) -> None:
+    room.open(TREE)
+    frozen = room.store(TREE)
+    mount("p", frozen, "proc", Flag.NONE, "")  # no owner can be mapped there
+    with pytest.raises(WorkspaceError, match="inspection"):
+        room.workspaces.inspect("w", INSPECTOR)
+    unmount(frozen)
+    assert mount_points_below(room.workspaces.root) == [room.workspaces.root / "w" / "image"]
+    assert room.workspaces.inspect("w", INSPECTOR)[1] == Changes(touched=(), whole=())
 
 
 def test_inspecting_again_shows_the_same_to_another_account(any_room: Room) -> None:
