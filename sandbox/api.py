@@ -128,5 +128,3 @@ class Sandbox(Protocol):
             UnitStartError: systemd did not get the launcher running.
             WallsError: the report is missing, late, garbled, or lacks a promised wall.
         """
-
-

@@ -5,6 +5,8 @@ what a systemd would touch, shows the control groups as seen from the new namesp
 The order is that of facts/systemd.md: without the tmpfs mounts a private systemd empties the machine's real /tmp.
 """
 
+# ruff: noqa: S606 - becoming another program is what this one is for
+
 import json
 import os
 import subprocess
@@ -109,8 +111,8 @@ def inside(plan: dict[str, str]) -> None:
     units.mkdir(parents=True)
     for name, text in UNITS.items():
         (units / name).write_text(text, encoding="ascii")
-    os.mkdir("/run/lock")
-    os.mkdir("/run/userdb", 0o755)
+    Path("/run/lock").mkdir()
+    Path("/run/userdb").mkdir(mode=0o755)
     os.execve(
         "/lib/systemd/systemd",
         ["/lib/systemd/systemd", "--system", f"--unit={TARGET}", "--log-target=journal", "--show-status=no",
@@ -132,7 +134,7 @@ def show_groups(groups: list[tuple[str, str, Path]]) -> None:
 def private_etc(plan: dict[str, str]) -> None:
     """Lay a throw-away layer over /etc: name lookups ask systemd, and the machine id is ours."""
     for name in ("upper", "work"):
-        os.makedirs(f"/run/cleanroom/etc/{name}", mode=0o755)
+        Path("/run/cleanroom/etc", name).mkdir(parents=True)
     layers = "lowerdir=/etc,upperdir=/run/cleanroom/etc/upper,workdir=/run/cleanroom/etc/work"
     run("mount", "-t", "overlay", "-o", layers, "cleanroom-etc", "/etc")
     for name, text in (

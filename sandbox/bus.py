@@ -232,7 +232,7 @@ class _Signals:
         self.paths: set[bytes] = set()
         self.metadata: dict[str, object] = {}
 
-    def __call__(self, message: _Message, error: object = None, userdata: object = None) -> None:
+    def __call__(self, message: _Message, **_given: object) -> None:
         """Keep whose signal it was; what it said is read again by `state`."""
         self.paths.add(message.get_path())
 

@@ -41,6 +41,7 @@ from sandbox.walls import HostView, broken_walls
 from sandbox.wire import receive, send, told
 
 _REPORT_BYTES = 64 * 1024
+_LENGTH = 4
 _FACTS = TypeAdapter(UnitFacts)
 _PLACE = TypeAdapter(UnitPlace)
 _VIEW = TypeAdapter(HostView)
@@ -60,7 +61,7 @@ def open_sandbox(state: Path, accounts: AccountRange | None = None) -> Iterator[
     with mine:
         with theirs:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-m", "sandbox.keeper"], stdin=theirs, env={"LANG": "C.UTF-8"}, cwd="/"
+                [sys.executable, "-I", "-m", "sandbox.keeper"], stdin=theirs.fileno(), env={"LANG": "C.UTF-8"}, cwd="/"
             )
         try:
             channel = _Channel(mine)
@@ -200,9 +201,9 @@ def read_report(stdout: int, stderr: int) -> LauncherReport:
         WallsError: what it said is no report.
     """
     deadline = time.monotonic() + REPORT_SECONDS
-    head = _exactly(stdout, 4, deadline)
+    head = _exactly(stdout, _LENGTH, deadline)
     size = int.from_bytes(head, "big")
-    if len(head) < 4 or not 0 < size <= _REPORT_BYTES:
+    if len(head) < _LENGTH or not 0 < size <= _REPORT_BYTES:
         raise UnitStartError(f"no launcher's report came{_said(stderr)}")
     body = _exactly(stdout, size, deadline)
     try:
@@ -321,5 +322,6 @@ def _parse_changes(text: bytes) -> Changes:
     touched, whole, git = _CHANGES.validate_json(text)
     del git
     return Changes(
-        touched=tuple(bytes.fromhex(path) for path in touched), whole=tuple(bytes.fromhex(path) for path in whole)
+        touched=tuple(bytes.fromhex(path) for path in touched),
+        whole=tuple(bytes.fromhex(path) for path in whole),
     )

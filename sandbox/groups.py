@@ -83,8 +83,7 @@ class UnitGroup:
         """Tell whether the unit's own group is gone from every hierarchy, or at least empty of processes."""
         where = self._where
         return not any(
-            _lines(root / self._unit / "cgroup.procs")
-            for root in {where.memory, where.pids, where.cpu, where.unified}
+            _lines(root / self._unit / "cgroup.procs") for root in {where.memory, where.pids, where.cpu, where.unified}
         )
 
 

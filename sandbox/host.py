@@ -16,7 +16,14 @@ from sandbox.errors import HostUnfitError
 from sandbox.network import CLONE_NEWNET, enter, loopback_up
 
 _BOOT_SECONDS = 30.0
-_NAMESPACES = {"cgroup": 0x02000000, "ipc": 0x08000000, "uts": 0x04000000, "net": CLONE_NEWNET, "pid": 0x20000000, "mnt": 0x00020000}
+_NAMESPACES = {
+    "cgroup": 0x02000000,
+    "ipc": 0x08000000,
+    "uts": 0x04000000,
+    "net": CLONE_NEWNET,
+    "pid": 0x20000000,
+    "mnt": 0x00020000,
+}
 _GROUP_PREFIX = "cleanroom-"
 
 
@@ -118,7 +125,8 @@ def _remove_groups(name: str) -> None:
     deadline = time.monotonic() + 5.0
     while time.monotonic() < deadline:
         left = [mount / path.lstrip("/") / name for _, path, mount in hierarchies()]
-        if not any([_remove_tree(each) for each in left if each.exists()]):
+        remaining = [each for each in left if each.exists() and _remove_tree(each)]
+        if not remaining:
             return
         time.sleep(0.01)
 
@@ -127,5 +135,5 @@ def _remove_tree(group: Path) -> bool:
     """Remove a control group and those below it; tell whether any is still there."""
     for folder, _, _ in os.walk(group, topdown=False):
         with suppress(OSError):
-            os.rmdir(folder)
+            Path(folder).rmdir()
     return group.exists()

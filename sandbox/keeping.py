@@ -22,7 +22,7 @@ from sandbox.network import NetworkNamespace, new_namespace
 from sandbox.objects import Objects
 from sandbox.properties import Property, UnitPlace, unit_properties
 from sandbox.requests import Open, OpenWorkspace
-from sandbox.room import Accounts, account_name, account_record, mark_dirty
+from sandbox.room import Accounts, account_record, mark_dirty
 from sandbox.roots import build_root
 from sandbox.spec import NamespaceId, ObjectId, Reach, Role, UnitSpec, WorkspaceId
 from sandbox.units import REPORT_SECONDS, Unit, Units, unit_pipes
@@ -96,7 +96,11 @@ class Keeping:
         account, view = self.accounts.take(), f"{room.name}-seen"
         seen, changes = self.workspaces.inspect(room.name, account)
         self._rooms[view] = _Room(name=room.name, account=account, seen=seen)
-        told = [[path.hex() for path in changes.touched], [path.hex() for path in changes.whole], changes.git_touched]
+        told = [
+            [path.hex() for path in changes.touched],
+            [path.hex() for path in changes.whole],
+            changes.git_touched,
+        ]
         listing = os.memfd_create("changes", os.MFD_CLOEXEC)
         with os.fdopen(os.dup(listing), "wb") as stream:
             stream.write(json.dumps(told).encode())
@@ -153,7 +157,12 @@ class Keeping:
         finally:
             for descriptor in streams:
                 os.close(descriptor)
-        return {"place": asdict(place), "view": asdict(self._view(place))}, (ends.stdin, ends.stdout, ends.stderr, ends.handle)
+        return {"place": asdict(place), "view": asdict(self._view(place))}, (
+            ends.stdin,
+            ends.stdout,
+            ends.stderr,
+            ends.handle,
+        )
 
     def _unit(self, spec: UnitSpec, place: UnitPlace, handle: socket) -> Unit:
         group = UnitGroup(self.units.layout, slice_path(place.slice), f"{place.unit}.service")
@@ -211,9 +220,9 @@ class Keeping:
 
     def _view(self, place: UnitPlace) -> HostView:
         """Tell which namespaces a unit must not be in, and which network it must be in."""
-        own = tuple((name, os.readlink(f"/proc/self/ns/{name}")) for name in OWN_NAMESPACES)
+        own = tuple((name, str(Path("/proc/self/ns", name).readlink())) for name in OWN_NAMESPACES)
         joined = place.namespace_path
-        return HostView(namespaces=own, network=None if joined is None else os.readlink(joined))
+        return HostView(namespaces=own, network=None if joined is None else str(Path(joined).readlink()))
 
     def close(self) -> None:
         """End every unit, take every workspace down, let every namespace go."""

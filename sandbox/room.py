@@ -12,6 +12,7 @@ from sandbox.errors import BusyError, HostUnfitError, SandboxError
 
 HOST_FOLDER = Path("/var/lib/cleanroom/host")
 _BLOCK = 200
+_LOWEST, _HIGHEST = 100_000, (1 << 31) - 1
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -23,7 +24,7 @@ class AccountRange:
     last: int = 1_900_999_999
 
     def __post_init__(self) -> None:
-        if not 100_000 <= self.first <= self.last <= 2_147_483_647:
+        if not _LOWEST <= self.first <= self.last <= _HIGHEST:
             raise SandboxError(f"accounts {self.first} to {self.last} are no usable range")
 
 
@@ -63,7 +64,9 @@ def refuse_dirty(folder: Path) -> None:
         mark.unlink()
         return
     what = found.get("left") if isinstance(found, dict) else None
-    raise HostUnfitError(f"a clean room: the last one left {what or 'something'} behind ({mark})", "run: runner host clear")
+    raise HostUnfitError(
+        f"a clean room: the last one left {what or 'something'} behind ({mark})", "run: runner host clear"
+    )
 
 
 def mark_dirty(folder: Path, left: tuple[str, ...]) -> None:
@@ -114,7 +117,13 @@ def account_name(number: int) -> str:
 def account_record(number: int, folder: Path = Path("/run/userdb")) -> Iterator[str]:
     """Make an account known to the service manager for the time of a unit, and give its name."""
     name = account_name(number)
-    user = {"userName": name, "uid": number, "gid": number, "homeDirectory": "/home/agent", "shell": "/bin/sh"}
+    user = {
+        "userName": name,
+        "uid": number,
+        "gid": number,
+        "homeDirectory": "/home/agent",
+        "shell": "/bin/sh",
+    }
     records = {"user": user, "group": {"groupName": name, "gid": number}}
     folder.mkdir(exist_ok=True, mode=0o755)
     paths = [folder / f"{stem}.{kind}" for kind in records for stem in (name, str(number))]
@@ -132,9 +141,8 @@ def leftovers(number: int) -> tuple[str, ...]:
     """Name every process and System V object of an account that is still there. Empty after a clean end."""
     found = [f"process {pid}" for pid in _processes() if _owner(pid) == number]
     for table in ("shm", "sem", "msg"):
-        for line in Path(f"/proc/sysvipc/{table}").read_text(encoding="ascii").splitlines()[1:]:
-            if str(number) in line.split():
-                found.append(f"System V {table} of account {number}")
+        lines = Path("/proc/sysvipc", table).read_text(encoding="ascii").splitlines()[1:]
+        found += [f"System V {table} of account {number}" for line in lines if str(number) in line.split()]
     return tuple(found)
 
 
@@ -156,7 +164,7 @@ def _processes() -> Iterator[int]:
 
 def _owner(pid: int) -> int | None:
     try:
-        return os.stat(f"/proc/{pid}").st_uid
+        return Path("/proc", str(pid)).stat().st_uid
     except (FileNotFoundError, ProcessLookupError):
         return None
 

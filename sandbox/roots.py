@@ -1,12 +1,23 @@
 """The empty root folder a unit starts from: links of a merged /usr, mount points, a minimal generated /etc."""
 
-import os
 from pathlib import Path
 
 from sandbox.errors import HostUnfitError
 
 _LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-_FOLDERS = ("usr", "etc", "proc", "sys", "dev", "run", "tmp", "var/tmp", "work", "home/agent", "opt/cleanroom")
+_FOLDERS = (
+    "usr",
+    "etc",
+    "proc",
+    "sys",
+    "dev",
+    "run",
+    "tmp",
+    "var/tmp",
+    "work",
+    "home/agent",
+    "opt/cleanroom",
+)
 
 
 def build_root(root: Path, account: str, number: int, targets: tuple[str, ...]) -> None:
@@ -21,9 +32,11 @@ def build_root(root: Path, account: str, number: int, targets: tuple[str, ...]) 
     for name in _LINKS:
         host = Path("/", name)
         if host.is_symlink():
-            (root / name).symlink_to(os.readlink(host))
+            (root / name).symlink_to(host.readlink())
         elif host.exists():
-            raise HostUnfitError(f"a read-only system below /usr ({host} is no link into it)", "run: apt-get install usrmerge")
+            raise HostUnfitError(
+                f"a read-only system below /usr ({host} is no link into it)", "run: apt-get install usrmerge"
+            )
     for name, text in generated_etc(account, number).items():
         (root / "etc" / name).write_text(text, encoding="ascii")
     for name in ("alternatives", "ssl"):

@@ -7,7 +7,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from sandbox.bus import open_bus
+from sandbox.bus import Bus, open_bus
 from sandbox.errors import BusError, KeeperError, SandboxError
 from sandbox.keeping import Keeping, keeping
 from sandbox.requests import (
@@ -41,7 +41,8 @@ def serve(channel: socket.socket, opening: Open, host_folder: Path, manager: str
         units = held.units
         while True:
             units.attend()
-            ready, _, _ = select.select([channel, bus, *units.handles()], [], [], _TICK_SECONDS)
+            watched: list[socket.socket | Bus] = [channel, bus, *units.handles()]
+            ready, _, _ = select.select(watched, [], [], _TICK_SECONDS)
             for handle in ready:
                 if handle is channel and not _answer(channel, held):
                     return 0
@@ -68,14 +69,14 @@ def await_manager() -> None:
             return
 
 
-def _answer(channel: socket.socket, keeping: Keeping) -> bool:
+def _answer(channel: socket.socket, held: Keeping) -> bool:
     """Answer one request; tell whether the runner is still there."""
     received = receive(channel)
     if received is None:
         return False
     message, descriptors = received
     try:
-        answer, passed = _do(keeping, parse_request(message), descriptors)
+        answer, passed = _do(held, parse_request(message), descriptors)
     except SandboxError as error:
         send(channel, refusal(error))
         return True
@@ -90,23 +91,33 @@ def _answer(channel: socket.socket, keeping: Keeping) -> bool:
     return True
 
 
-def _do(keeping: Keeping, request: Request, descriptors: list[int]) -> Answer:
+def _do(held: Keeping, request: Request, descriptors: list[int]) -> Answer:
+    """Find who answers; every request has one."""
+    match request:
+        case OpenInspection():
+            return held.open_inspection(request.workspace)
+        case OpenGate():
+            return held.open_gate(request.port)
+        case Start():
+            return held.start(request.spec)
+        case _:
+            return _do_alone(held, request, descriptors), ()
+
+
+def _do_alone(
+    held: Keeping, request: Has | Store | OpenWorkspace | CloseWorkspace | CloseGate | Open, descriptors: list[int]
+) -> dict[str, object]:
+    """Do what gives no descriptor back."""
     match request:
         case Has():
-            return {"has": keeping.has(request.digest)}, ()
+            return {"has": held.has(request.digest)}
         case Store():
-            return keeping.store(request.digest, *descriptors), ()
+            return held.store(request.digest, *descriptors)
         case OpenWorkspace():
-            return keeping.open_workspace(request, descriptors), ()
+            return held.open_workspace(request, descriptors)
         case CloseWorkspace():
-            return keeping.close_workspace(request.workspace), ()
-        case OpenInspection():
-            return keeping.open_inspection(request.workspace)
-        case OpenGate():
-            return keeping.open_gate(request.port)
+            return held.close_workspace(request.workspace)
         case CloseGate():
-            return keeping.close_gate(request.namespace), ()
-        case Start():
-            return keeping.start(request.spec)
+            return held.close_gate(request.namespace)
         case Open():
             raise KeeperError("this keeper is open already")

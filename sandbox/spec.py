@@ -47,7 +47,7 @@ class Limits:
     output_bytes: int = 2 * MIB
     """A stream; standard output and standard error each."""
     tmp_bytes: int = 256 * MIB
-    """/dev/shm and /run; /tmp and /var/tmp too where the unit has no workspace image."""
+    """Shared memory; the two temporary folders too where the unit has no workspace image."""
     disk_bytes: int = 1 * GIB
     """The workspace image: upper layer, agent home, /tmp and /var/tmp together."""
     disk_inodes: int = 200_000

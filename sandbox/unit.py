@@ -1,6 +1,7 @@
 """Run one unit to its end: the go, its streams pumped with a cap, and how it ended."""
 
 import os
+import select
 import selectors
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from sandbox.spec import UnitSpec
 from sandbox.termination import Stop, Termination
 
 _CHUNK = 1 << 16
+_LAST_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,10 @@ def run(
         err = _Sink(cap=spec.limits.output_bytes)
         _pump(running, stdin, out, err)
         return UnitResult(
-            termination=running.termination(), report=running.report, stdout=bytes(out.kept), stderr=bytes(err.kept)
+            termination=running.termination(),
+            report=running.report,
+            stdout=bytes(out.kept),
+            stderr=bytes(err.kept),
         )
 
 
@@ -64,10 +69,10 @@ def _pump(running: Running, stdin: bytes, out: _Sink, err: _Sink) -> None:
     rest = memoryview(stdin)
     with selectors.DefaultSelector() as selector:
         for descriptor, sink in ((running.stdout, out), (running.stderr, err)):
-            os.set_blocking(descriptor, False)  # noqa: FBT003 - the standard library's signature
+            os.set_blocking(descriptor, False)
             selector.register(descriptor, selectors.EVENT_READ, sink)
         selector.register(running.handle, selectors.EVENT_READ)
-        os.set_blocking(running.stdin, False)  # noqa: FBT003 - as above
+        os.set_blocking(running.stdin, False)
         selector.register(running.stdin, selectors.EVENT_WRITE)
         while running.handle in selector.get_map():
             for key, _ in selector.select():
@@ -75,11 +80,16 @@ def _pump(running: Running, stdin: bytes, out: _Sink, err: _Sink) -> None:
                     rest = _feed(selector, running, rest)
                 elif key.fd == running.handle:
                     selector.unregister(running.handle)
-                elif isinstance(key.data, _Sink) and not _drain(selector, key.fd, key.data):
+                elif not _drain(selector, key.fd, key.data):
                     running.stop(Stop.OUTPUT_LIMIT)
-        for key in list(selector.get_map().values()):
-            while isinstance(key.data, _Sink) and key.fd in selector.get_map() and selector.select(timeout=1.0):
-                _drain(selector, key.fd, key.data)
+        _empty(selector, {running.stdout: out, running.stderr: err})
+
+
+def _empty(selector: selectors.BaseSelector, sinks: dict[int, _Sink]) -> None:
+    """Read what an ended unit had still written; every writing end is closed, so it ends."""
+    for descriptor, sink in sinks.items():
+        while descriptor in selector.get_map() and select.select([descriptor], [], [], _LAST_SECONDS)[0]:
+            _drain(selector, descriptor, sink)
 
 
 def _feed(selector: selectors.BaseSelector, running: Running, rest: memoryview) -> memoryview:

@@ -37,12 +37,7 @@ def receive(channel: socket.socket) -> tuple[dict[str, object], list[int]] | Non
     except ConnectionResetError:
         # The other side went away with something of ours unread. What it sent before is still there.
         packet, ancillary, flags, _ = _packet(channel)
-    descriptors: list[int] = []
-    for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            numbers = array.array("i")
-            numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
-            descriptors += numbers
+    descriptors = _passed(ancillary)
     if not packet:
         return None
     try:
@@ -53,9 +48,17 @@ def receive(channel: socket.socket) -> tuple[dict[str, object], list[int]] | Non
         for descriptor in descriptors:
             os.close(descriptor)
         raise KeeperError("a packet that is no message of the keeper's protocol")
-    for descriptor in descriptors:
-        os.set_inheritable(descriptor, False)  # noqa: FBT003 - the standard library's signature
     return message, descriptors
+
+
+def _passed(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
+    numbers = array.array("i")
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
+    for descriptor in numbers:
+        os.set_inheritable(descriptor, False)
+    return list(numbers)
 
 
 def _packet(channel: socket.socket) -> tuple[bytes, list[tuple[int, int, bytes]], int, object]:

@@ -1,13 +1,16 @@
 """One keeper for the whole run of these tests: real units on a real service manager. Needs root."""
 
 import shutil
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from secrets import token_hex
 
 import pytest
 
 from sandbox.client import KeeperSandbox, open_sandbox
+from sandbox.errors import BusyError
 
 STATES = Path("/var/lib/cleanroom")
 
@@ -23,5 +26,22 @@ def state() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def sandbox(state: Path) -> Iterator[KeeperSandbox]:
-    with open_sandbox(state) as opened:
+    with patiently(state) as opened:
+        yield opened
+
+
+@contextmanager
+def patiently(state: Path) -> Iterator[KeeperSandbox]:
+    """Wait for a clean room that somebody else's run still holds."""
+    deadline = time.monotonic() + 120
+    with ExitStack() as stack:
+        while True:
+            try:
+                opened = stack.enter_context(open_sandbox(state))
+            except BusyError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(1)
+            else:
+                break
         yield opened
