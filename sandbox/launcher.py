@@ -46,7 +46,8 @@ _LISTED = (
 _TRIED = ("/", "/etc", "/home", "/home/agent", "/opt", "/usr/bin", "/var", "/work")
 
 # What each call is asked is harmless and, unfiltered, fails otherwise than by EPERM: unshare names a user
-# namespace beside a flag that no kernel knows; the rest are bad pointers, numbers and descriptors.
+# namespace beside a flag that no kernel knows; the rest are bad pointers, numbers and descriptors. Only
+# personality would succeed, and a unit in which it does is refused.
 _CALLS = {
     "add_key": (),
     "bpf": (-1,),
@@ -59,6 +60,7 @@ _CALLS = {
     "mount": (),
     "name_to_handle_at": (-1,),
     "perf_event_open": (),
+    "personality": (8,),
     "pivot_root": (),
     "process_vm_readv": (0, 0, 0, 0, 0, 9),
     "ptrace": (9999,),
@@ -88,6 +90,7 @@ _NUMBERS = {
         "mount": 165,
         "name_to_handle_at": 303,
         "perf_event_open": 298,
+        "personality": 135,
         "pivot_root": 155,
         "process_vm_readv": 310,
         "ptrace": 101,
@@ -108,6 +111,7 @@ _NUMBERS = {
         "mount": 40,
         "name_to_handle_at": 264,
         "perf_event_open": 241,
+        "personality": 92,
         "pivot_root": 41,
         "process_vm_readv": 270,
         "ptrace": 117,

@@ -120,6 +120,7 @@ CALLS = (
     "mount",
     "name_to_handle_at",
     "perf_event_open",
+    "personality",
     "pivot_root",
     "process_vm_readv",
     "ptrace",
