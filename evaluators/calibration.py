@@ -52,9 +52,7 @@ def calibrate(rounds: Sequence[tuple[Disguise, Transcript]]) -> Calibration:
     real = tuple(case for case, twin in seen[0] if twin is None)
     failing = [case for case in real if not all(each.get((case, None)) == "passed" for each in outcomes)]
     if failing or not real:
-        raise EvaluatorError(
-            f"hidden tests do not pass on the solution: {', '.join(failing) or 'there are none'}"
-        )
+        raise EvaluatorError(f"hidden tests do not pass on the solution: {', '.join(failing) or 'there are none'}")
     twins = tuple(sorted({twin for _, twin in seen[0] if twin is not None}))
     proven = tuple(each for twin in twins if (each := _prove(twin, seen[0], outcomes)) is not None)
     check_enough(len(twinned([each.twin for each in proven])))
@@ -76,9 +74,7 @@ def check_enough(tests_with_twins: int) -> None:
 
 def _collected(disguise: Disguise, transcript: Transcript) -> tuple[Case, ...]:
     if transcript.collected is None or transcript.troubles:
-        raise EvaluatorError(
-            f"hidden tests cannot be collected on the solution: {'; '.join(transcript.troubles)}"
-        )
+        raise EvaluatorError(f"hidden tests cannot be collected on the solution: {'; '.join(transcript.troubles)}")
     return tuple(disguise.original(case) for case in transcript.collected)
 
 

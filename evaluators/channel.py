@@ -49,9 +49,7 @@ class Transcript:
 def passed(phases: Sequence[Phase]) -> bool:
     """Whether these are the phases of a test that passed, subtests and all. Skipped is not passed."""
     whole = tuple(phase.when for phase in phases if not phase.part)
-    return whole == PHASES and all(
-        phase.outcome == "passed" and not phase.expected_failure for phase in phases
-    )
+    return whole == PHASES and all(phase.outcome == "passed" and not phase.expected_failure for phase in phases)
 
 
 class _ForgedError(Exception):

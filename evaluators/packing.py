@@ -11,9 +11,7 @@ def pack_files(files: Mapping[str, bytes]) -> Pack:
     """Give the pack of plain files by path."""
     contents = {hashlib.sha256(content).hexdigest(): content for content in files.values()}
     entries = tuple(
-        Entry(
-            path=path.encode(), kind=Kind.FILE, sha256=hashlib.sha256(content).hexdigest(), size=len(content)
-        )
+        Entry(path=path.encode(), kind=Kind.FILE, sha256=hashlib.sha256(content).hexdigest(), size=len(content))
         for path, content in sorted(files.items())
     )
     return Pack(entries=entries, blobs=contents.__getitem__)

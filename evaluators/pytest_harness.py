@@ -174,6 +174,7 @@ def main() -> None:
     sys.path += [str(hidden), *task.imports]
     status = runner.main(arguments(hidden, task), plugins=[reporter])
     send({"kind": "finished", "status": int(status)})
+    sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
 

@@ -41,9 +41,7 @@ def check_it_started(run: Run, printed: bytes) -> None:
     if run.termination.is_fault or run.termination.cause is Cause.KILLED:
         raise EvaluatorError(f"the suite's unit ended by {run.termination.cause}: {run.termination.detail}")
     if not run.transcript.started:
-        raise EvaluatorError(
-            f"the harness did not start its suite: {clean(printed[-1000:].decode(errors='replace'))}"
-        )
+        raise EvaluatorError(f"the harness did not start its suite: {clean(printed[-1000:].decode(errors='replace'))}")
 
 
 def rule(calibration: Calibration, run: Run) -> Verdict:
@@ -52,9 +50,7 @@ def rule(calibration: Calibration, run: Run) -> Verdict:
     cases = tuple(_case(case, ran.get((case, None), ()), run.disguise) for case in calibration.cases)
     tampering = run.transcript.forged or contradiction or _impossible_pair(run, ran) or _miscounted(run, ran)
     if tampering:
-        return _verdict(
-            VerdictCause.TAMPERED, tuple(Case(id=case.id, passed=False) for case in cases), tampering
-        )
+        return _verdict(VerdictCause.TAMPERED, tuple(Case(id=case.id, passed=False) for case in cases), tampering)
     early = _early_end(run)
     if early is not None:
         cause, reason = early

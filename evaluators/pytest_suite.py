@@ -59,9 +59,7 @@ class PytestSuite:
 
     def digest(self) -> str:
         """SHA-256 over harness, private files, options, expected cases and the way twins are made."""
-        contents = {
-            path: hashlib.sha256(content).hexdigest() for path, content in self.files.contents().items()
-        }
+        contents = {path: hashlib.sha256(content).hexdigest() for path, content in self.files.contents().items()}
         whole = {
             "kind": self.spec.kind,
             "harness": hashlib.sha256(self.harness).hexdigest(),
@@ -88,15 +86,9 @@ class PytestSuite:
         for _ in range(_ROUNDS):
             run, printed = self._run(twins, (), solution, bench)
             check_it_started(run, printed)
-            if (
-                not run.termination.succeeded
-                or run.transcript.forged
-                or run.transcript.status not in {0, 1, 2}
-            ):
+            if not run.termination.succeeded or run.transcript.forged or run.transcript.status not in {0, 1, 2}:
                 end = run.termination
-                raise EvaluatorError(
-                    f"the suite on the solution ended by {end.cause} {end.status}: {end.detail}"
-                )
+                raise EvaluatorError(f"the suite on the solution ended by {end.cause} {end.status}: {end.detail}")
             rounds.append((run.disguise, run.transcript))
         return calibration_document(calibrate(rounds))
 
@@ -115,9 +107,7 @@ class PytestSuite:
 
     def _calibrated(self) -> Calibration:
         if self.calibration is None:
-            raise EvaluatorError(
-                f"evaluator {self.id} was never calibrated on the solution: freeze with controls"
-            )
+            raise EvaluatorError(f"evaluator {self.id} was never calibrated on the solution: freeze with controls")
         return self.calibration
 
     def _run(

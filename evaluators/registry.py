@@ -22,7 +22,5 @@ def build(spec: EvaluatorSpec, frozen: object = None) -> Evaluator:
     """
     builder = KINDS.get(spec.kind)
     if builder is None:
-        raise OptionError(
-            evaluator=spec.id, field="kind", found=repr(spec.kind), expected=", ".join(sorted(KINDS))
-        )
+        raise OptionError(evaluator=spec.id, field="kind", found=repr(spec.kind), expected=", ".join(sorted(KINDS)))
     return builder(spec, frozen)

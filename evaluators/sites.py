@@ -108,9 +108,7 @@ def _table_columns(function: TestFunction) -> dict[str, Site]:
     columns: dict[str, Site] = {}
     for decorator in function.decorator_list:
         match decorator:
-            case ast.Call(
-                func=ast.Attribute(attr="parametrize"), args=[names, ast.List() | ast.Tuple() as rows, *_]
-            ):
+            case ast.Call(func=ast.Attribute(attr="parametrize"), args=[names, ast.List() | ast.Tuple() as rows, *_]):
                 columns |= _columns(_column_names(names), rows)
             case _:
                 continue
@@ -122,9 +120,7 @@ def _column_names(names: ast.expr) -> tuple[str, ...]:
         case ast.Constant(value=str(text)):
             return tuple(part.strip() for part in text.split(",") if part.strip())
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            return tuple(
-                item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)
-            )
+            return tuple(item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str))
         case _:
             return ()
 
@@ -132,9 +128,7 @@ def _column_names(names: ast.expr) -> tuple[str, ...]:
 def _columns(names: tuple[str, ...], rows: ast.List | ast.Tuple) -> dict[str, Site]:
     cells: dict[str, list[Slot]] = {name: [] for name in names}
     for at, row in enumerate(rows.elts):
-        for name, slot in zip(
-            names, _row(row, Slot(parent=rows, field="elts", index=at), len(names)), strict=False
-        ):
+        for name, slot in zip(names, _row(row, Slot(parent=rows, field="elts", index=at), len(names)), strict=False):
             if variants(slot.get()):
                 cells[name].append(slot)
     return {name: tuple(slots) for name, slots in cells.items() if slots}

@@ -125,9 +125,7 @@ def _bodies(node: ast.stmt) -> tuple[list[ast.stmt], ...]:
             return ()
 
 
-def _functions(
-    body: list[ast.stmt], scope: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], TestFunction]]:
+def _functions(body: list[ast.stmt], scope: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], TestFunction]]:
     for node in body:
         if isinstance(node, TestFunction) and is_test(node):
             yield scope, node
@@ -160,9 +158,7 @@ def _twins_of_module(file: str, sources: Sources) -> Iterator[Twin]:
 
 
 def _ways(function: TestFunction) -> list[tuple[int, int]]:
-    ways = [
-        (at, variant) for at, site in enumerate(sites_of(function)) for variant in range(count_variants(site))
-    ]
+    ways = [(at, variant) for at, site in enumerate(sites_of(function)) for variant in range(count_variants(site))]
     # Both directions of each site before its rarer variants.
     return sorted(ways, key=lambda way: (way[1] // 2, way[0], way[1]))[:_TWINS_A_TEST]
 

@@ -126,9 +126,7 @@ def leaves_tree(path: bytes, target: bytes) -> bool:
 def _sizes(change: Change, rules: Rules) -> Iterator[Violation]:
     files = len(change.differences)
     if files > rules.max_files:
-        yield Violation(
-            reason=Reason.TOO_MANY_FILES, path=None, detail=f"{files} paths, at most {rules.max_files}"
-        )
+        yield Violation(reason=Reason.TOO_MANY_FILES, path=None, detail=f"{files} paths, at most {rules.max_files}")
     if change.patch_bytes > rules.max_bytes:
         detail = f"{change.patch_bytes} bytes, at most {rules.max_bytes}"
         yield Violation(reason=Reason.PATCH_TOO_LARGE, path=None, detail=detail)

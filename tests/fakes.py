@@ -79,9 +79,7 @@ class PlainSandbox:
     """Ends to tell instead of the true ones, first to last."""
 
     def facts(self) -> HostFacts:
-        return HostFacts(
-            kernel="fake", systemd="fake", manager="private", cgroups="v2", layers="copy", image="tmpfs"
-        )
+        return HostFacts(kernel="fake", systemd="fake", manager="private", cgroups="v2", layers="copy", image="tmpfs")
 
     def store(self, pack: Pack) -> ObjectId:
         name = ObjectId(tree_digest(pack.entries))
@@ -112,9 +110,7 @@ class PlainSandbox:
         yield WorkspaceId(place.name)
         shutil.rmtree(place)
 
-    def changes(
-        self, workspace: WorkspaceId
-    ) -> contextlib.AbstractContextManager[tuple[WorkspaceId, Changes]]:
+    def changes(self, workspace: WorkspaceId) -> contextlib.AbstractContextManager[tuple[WorkspaceId, Changes]]:
         raise NotImplementedError(workspace)
 
     def gate(self) -> contextlib.AbstractContextManager[Gate]:
@@ -124,10 +120,8 @@ class PlainSandbox:
     def start(self, spec: UnitSpec) -> Iterator[PlainRunning]:
         self.started.append(spec)
         place = self.folder / (spec.workspace or ".")
-        paths = {WORKSPACE_ROOT: place / "work", AGENT_HOME: place / "home", "/tmp": place / "tmp"}  # noqa: S108 - a unit's own
-        paths |= {
-            mount.target: self.folder / "objects" / mount.object / mount.subpath for mount in spec.mounts
-        }
+        paths = {WORKSPACE_ROOT: place / "work", AGENT_HOME: place / "home", "/tmp": place / "tmp"}
+        paths |= {mount.target: self.folder / "objects" / mount.object / mount.subpath for mount in spec.mounts}
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(place / "home"), "TMPDIR": str(place / "tmp")}
         environment |= {name: moved(value, paths) for name, value in spec.environment}
         out, err, inward, ended = os.pipe(), os.pipe(), os.pipe(), os.pipe()

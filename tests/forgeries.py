@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from evaluators.model import VerdictCause
 
-HIDDEN = '''
+HIDDEN = """
 import pytest
 
 from calc import add, shout, split
@@ -35,9 +35,9 @@ class TestWords:
     def test_refuses_numbers(self):
         with pytest.raises(TypeError):
             shout(3)
-'''
+"""
 
-RIGHT = '''
+RIGHT = """
 def add(left, right):
     return left + right
 
@@ -50,9 +50,9 @@ def shout(text):
     if not isinstance(text, str):
         raise TypeError(text)
     return text.upper() + "!"
-'''
+"""
 
-WRONG = '''
+WRONG = """
 def add(left, right):
     return left * right * 100
 
@@ -63,7 +63,7 @@ def split(text):
 
 def shout(text):
     return text
-'''
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ CRASHED = frozenset({VerdictCause.CRASHED})
 REJECTED = frozenset({VerdictCause.REJECTED})
 
 # The forgery of issue 2: every failed report becomes a pass, unless the test's assertion is a constant.
-_REPORT_HOOK = '''
+_REPORT_HOOK = """
 import ast, gc, inspect, textwrap
 
 def constant(item):
@@ -106,9 +106,9 @@ for thing in gc.get_objects():
             def forged(item, call, _original=thing.function):
                 return whiten(item, call, _original(item, call))
             thing.function, thing.argnames = forged, ("item", "call")
-'''
+"""
 
-_OUTER_WRAPPER = '''
+_OUTER_WRAPPER = """
 import gc
 
 for thing in gc.get_objects():
@@ -125,9 +125,9 @@ for thing in gc.get_objects():
                 except StopIteration as stop:
                     return stop.value
             thing.function, thing.argnames = forged, ("item", "call")
-'''
+"""
 
-_FROM_ITEM_AND_CALL = '''
+_FROM_ITEM_AND_CALL = """
 import sys
 reports = sys.modules["_pytest.reports"]
 original = reports.TestReport.from_item_and_call.__func__
@@ -137,9 +137,9 @@ def forged(cls, item, call):
     return original(cls, item, call)
 
 reports.TestReport.from_item_and_call = classmethod(forged)
-'''
+"""
 
-_REPORT_CLASS_ONLY = '''
+_REPORT_CLASS_ONLY = """
 import sys
 reports = sys.modules["_pytest.reports"]
 original = reports.TestReport.from_item_and_call.__func__
@@ -150,9 +150,9 @@ def forged(cls, item, call):
     return report
 
 reports.TestReport.from_item_and_call = classmethod(forged)
-'''
+"""
 
-_CALL_INFO = '''
+_CALL_INFO = """
 import sys
 runner = sys.modules["_pytest.runner"]
 original = runner.CallInfo.from_call.__func__
@@ -166,12 +166,12 @@ def forged(cls, func, when, reraise=None):
     return original(cls, quiet if when == "call" else func, when, reraise)
 
 runner.CallInfo.from_call = classmethod(forged)
-'''
+"""
 
-_NO_OP_TESTS = '''
+_NO_OP_TESTS = """
 import sys
 sys.modules["_pytest.python"].Function.runtest = lambda self: None
-'''
+"""
 
 _TEST_BODIES = '''
 import gc, types
@@ -203,12 +203,12 @@ def forged(item, *args, **kwargs):
 sys.modules["_pytest.runner"].runtestprotocol = forged
 '''
 
-_ASSERTION_ERROR = '''
+_ASSERTION_ERROR = """
 import builtins, sys
 builtins.AssertionError = sys.modules["pytest"].skip.Exception
-'''
+"""
 
-_FRAME_THIEF = '''
+_FRAME_THIEF = """
 import ast, inspect, sys
 
 def expected():
@@ -216,16 +216,16 @@ def expected():
     if "expected" in frame.f_locals:
         return frame.f_locals["expected"]
     lines, first = inspect.getsourcelines(frame.f_code)
-    tree = ast.parse(inspect.cleandoc("\\n" + "".join(lines)) if lines[0][:1] != " " else textwrap.dedent("".join(lines)))
+    tree = ast.parse(textwrap.dedent("".join(lines)))
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert):
             return ast.literal_eval(node.test.comparators[0])
     raise TypeError
 
 import textwrap
-'''
+"""
 
-_THIEF_BODY = '''
+_THIEF_BODY = """
 def add(left, right):
     return expected()
 
@@ -236,9 +236,9 @@ def split(text):
 
 def shout(text):
     return expected()
-'''
+"""
 
-_ALWAYS_EQUAL = '''
+_ALWAYS_EQUAL = """
 class Anything:
     def __eq__(self, other):
         return True
@@ -259,9 +259,9 @@ def shout(text):
     if text == 3:
         raise TypeError
     return Anything()
-'''
+"""
 
-_SEND_ALL = '''
+_SEND_ALL = """
 import gc, os, types
 
 def forge():
@@ -282,9 +282,9 @@ def add(*args):
     forge()
 
 split = shout = add
-'''
+"""
 
-_RAW_CHANNEL = '''
+_RAW_CHANNEL = """
 import os, json
 payload = json.dumps({"kind": "finished", "status": 0}).encode()
 for descriptor in map(int, os.listdir("/proc/self/fd")):
@@ -293,21 +293,21 @@ for descriptor in map(int, os.listdir("/proc/self/fd")):
             os.write(descriptor, (len(payload) + 32).to_bytes(4, "big") + b"0" * 32 + payload)
         except OSError:
             pass
-'''
+"""
 
-_FORK = '''
+_FORK = """
 import os
 if os.fork():
     os._exit(0)
-'''
+"""
 
-_PRINTS = '''
+_PRINTS = """
 import os
 print("=================== 8 passed in 0.01s ===================")
 os.write(1, b"PASSED\\n")
-'''
+"""
 
-_XFAIL_ALL = '''
+_XFAIL_ALL = """
 import sys
 original = sys.modules["_pytest.runner"].runtestprotocol
 import pytest
@@ -317,14 +317,14 @@ def forged(item, *args, **kwargs):
     return original(item, *args, **kwargs)
 
 sys.modules["_pytest.runner"].runtestprotocol = forged
-'''
+"""
 
-_DESELECT = '''
+_DESELECT = """
 import sys
 sys.modules["_pytest.mark"].deselect_by_keyword = lambda items, config: items.clear()
-'''
+"""
 
-_CONFTEST = '''
+_CONFTEST = """
 import pytest
 
 @pytest.hookimpl(hookwrapper=True)
@@ -332,12 +332,12 @@ def pytest_runtest_makereport(item, call):
     outcome = yield
     report = outcome.get_result()
     report.outcome, report.longrepr = "passed", None
-'''
+"""
 
-_STATUS_AT_EXIT = '''
+_STATUS_AT_EXIT = """
 import atexit, os
 atexit.register(os._exit, 0)
-'''
+"""
 
 FORGERIES = {
     "report hook found by gc": Forgery(prelude=_REPORT_HOOK, ends=TAMPERED),
@@ -357,9 +357,7 @@ FORGERIES = {
     "sys.exit at import": Forgery(prelude="import sys; sys.exit(0)\n", ends=REJECTED | CRASHED),
     "pytest.exit": Forgery(prelude="import pytest; pytest.exit('done', returncode=0)\n", ends=REJECTED),
     "KeyboardInterrupt": Forgery(prelude="raise KeyboardInterrupt\n", ends=REJECTED),
-    "skip the module": Forgery(
-        prelude="import pytest; pytest.skip('no', allow_module_level=True)\n", ends=REJECTED
-    ),
+    "skip the module": Forgery(prelude="import pytest; pytest.skip('no', allow_module_level=True)\n", ends=REJECTED),
     "skip in the function": Forgery(
         body="import pytest\nadd = split = shout = lambda *a: pytest.skip('no')\n", ends=FAILED
     ),
@@ -390,10 +388,10 @@ FORGERIES = {
         ends=FAILED,
     ),
     "modules that shadow": Forgery(
-        files={
-            name: "import os\nos._exit(0)\n"
-            for name in ("pytest.py", "difflib.py", "pprint.py", "argparse.py", "sitecustomize.py", "pluggy.py")
-        },
+        files=dict.fromkeys(
+            ("pytest.py", "difflib.py", "pprint.py", "argparse.py", "sitecustomize.py", "pluggy.py"),
+            "import os\nos._exit(0)\n",
+        ),
         ends=FAILED,
     ),
 }

@@ -35,7 +35,8 @@ def test_an_honest_wrong_submission_fails_and_is_not_called_forged(court: Court)
 
 
 @pytest.mark.parametrize(
-    "name", ["conftest", "configuration files", "plugin by entry point", "modules that shadow", "status at exit"]
+    "name",
+    ["conftest", "configuration files", "plugin by entry point", "modules that shadow", "status at exit"],
 )
 def test_what_has_no_effect_does_not_harm_a_right_submission(court: Court, name: str) -> None:
     forgery = FORGERIES[name]
