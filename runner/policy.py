@@ -1,10 +1,10 @@
 """Whether a submission changed only what it may. Pure.
 
-The input is the difference of two trees, leaf by leaf, so that a folder taken away or renamed is judged by
-every file that was in it. Names are raw bytes, compared as they are. To change nothing is legal.
+A change comes leaf by leaf, so that a folder taken away or renamed is judged by every file that was in it. Names are
+raw bytes, compared as they are. To change nothing is legal.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -12,7 +12,8 @@ from runner.documents.facts import Violation as ViolationFact
 from runner.documents.facts import path_text
 from runner.documents.nomination import NominationSpec
 from runner.rules import matcher
-from sandbox.tree import Difference, Kind
+from sandbox.findings import Finding, FindingKind
+from sandbox.tree import Entry, Kind, Leaf
 
 
 class Reason(StrEnum):
@@ -48,16 +49,17 @@ class Violation:
     detail: str = ""
 
 
+Base = Callable[[bytes], Leaf | None]
+"""What stands at a path of the frozen tree."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a capture found."""
+    """What a capture gives: every file and link that differs, GONE for each one that is no more."""
 
-    differences: tuple[Difference, ...]
-    targets: Mapping[bytes, bytes]
-    """Path of a link that is new or changed -> where it points."""
+    entries: tuple[Entry, ...]
+    findings: tuple[Finding, ...]
     patch_bytes: int
-    findings: tuple[Violation, ...] = ()
-    """What the capture met and a patch cannot carry. Each breaks the policy, wherever it lies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,21 +88,20 @@ def rules_of(spec: NominationSpec) -> Rules:
     )
 
 
-def check_policy(change: Change, rules: Rules) -> tuple[Violation, ...]:
+def check_policy(change: Change, base: Base, rules: Rules) -> tuple[Violation, ...]:
     """List every breach of the rules: of the whole change first, then by path."""
     allowed, denied = matcher(rules.allowed), matcher(rules.deny)
-    by_path = list(change.findings)
-    for difference in change.differences:
-        if denied(difference.path):
-            by_path.append(Violation(reason=Reason.DENIED, path=difference.path))
-        elif not allowed(difference.path):
-            by_path.append(Violation(reason=Reason.NOT_ALLOWED, path=difference.path))
-        by_path += (
-            Violation(reason=reason, path=difference.path)
-            for reason, breaks in _CHECKS
-            if breaks(difference, change.targets, rules)
+    found = [*_sizes(change, rules), *(_carried(finding) for finding in change.findings if finding.violates)]
+    for entry in change.entries:
+        if denied(entry.path):
+            found.append(Violation(reason=Reason.DENIED, path=entry.path))
+        elif not allowed(entry.path):
+            found.append(Violation(reason=Reason.NOT_ALLOWED, path=entry.path))
+        before = base(entry.path)
+        found += (
+            Violation(reason=reason, path=entry.path) for reason, breaks in _CHECKS if breaks(entry, before, rules)
         )
-    return (*_sizes(change, rules), *sorted(by_path, key=lambda each: each.path or b""))
+    return tuple(sorted(found, key=lambda each: each.path or b""))
 
 
 def as_fact(violation: Violation) -> ViolationFact:
@@ -124,45 +125,55 @@ def leaves_tree(path: bytes, target: bytes) -> bool:
 
 
 def _sizes(change: Change, rules: Rules) -> Iterator[Violation]:
-    files = len(change.differences)
+    files = len(change.entries)
     if files > rules.max_files:
-        yield Violation(reason=Reason.TOO_MANY_FILES, path=None, detail=f"{files} paths, at most {rules.max_files}")
+        detail = f"{files} paths, at most {rules.max_files}"
+        yield Violation(reason=Reason.TOO_MANY_FILES, path=None, detail=detail)
     if change.patch_bytes > rules.max_bytes:
         detail = f"{change.patch_bytes} bytes, at most {rules.max_bytes}"
         yield Violation(reason=Reason.PATCH_TOO_LARGE, path=None, detail=detail)
 
 
-Check = Callable[[Difference, Mapping[bytes, bytes], Rules], bool]
+def _carried(finding: Finding) -> Violation:
+    """Give the breach that a finding is, wherever it lies."""
+    reason = _FOUND.get(finding.kind) or _SPECIAL.get(finding.detail, Reason.DEVICE)
+    return Violation(reason=reason, path=finding.path or None, detail=finding.detail)
 
 
-def _is_new_link(difference: Difference) -> bool:
-    return difference.after is not None and difference.after.kind is Kind.LINK
+_FOUND = {
+    FindingKind.SET_ID: Reason.SET_ID,
+    FindingKind.UNCAPTURABLE: Reason.NAME,
+    FindingKind.TOO_DEEP: Reason.NAME,
+    FindingKind.TOO_LARGE: Reason.FILE_TOO_LARGE,
+    FindingKind.UNREADABLE: Reason.UNREADABLE,
+    FindingKind.INCOMPLETE: Reason.TOO_MANY_FILES,
+}
+_SPECIAL = {"FIFO": Reason.FIFO, "socket": Reason.SOCKET}
 
 
-def _deletes(difference: Difference, _targets: Mapping[bytes, bytes], rules: Rules) -> bool:
-    return difference.after is None and not rules.deletions
+def _deletes(entry: Entry, _before: Leaf | None, rules: Rules) -> bool:
+    return entry.kind is Kind.GONE and not rules.deletions
 
 
-def _links(difference: Difference, targets: Mapping[bytes, bytes], rules: Rules) -> bool:
-    return _is_new_link(difference) and not rules.links and not _escapes(difference, targets, rules)
+def _links(entry: Entry, _before: Leaf | None, rules: Rules) -> bool:
+    return entry.target is not None and not rules.links and not leaves_tree(entry.path, entry.target)
 
 
-def _escapes(difference: Difference, targets: Mapping[bytes, bytes], _rules: Rules) -> bool:
-    # A target that nobody told is one that may lead anywhere.
-    return _is_new_link(difference) and leaves_tree(difference.path, targets.get(difference.path, b"/"))
+def _escapes(entry: Entry, _before: Leaf | None, _rules: Rules) -> bool:
+    return entry.target is not None and leaves_tree(entry.path, entry.target)
 
 
-def _changes_mode(difference: Difference, _targets: Mapping[bytes, bytes], rules: Rules) -> bool:
-    before, after = difference.before, difference.after
-    if rules.modes or before is None or after is None or before.kind is not after.kind:
-        return False
-    return before.executable is not after.executable
+def _changes_mode(entry: Entry, before: Leaf | None, rules: Rules) -> bool:
+    both_files = before is not None and before.kind is entry.kind is Kind.FILE
+    return not rules.modes and both_files and before is not None and before.executable is not entry.executable
 
 
-def _changes_type(difference: Difference, _targets: Mapping[bytes, bytes], rules: Rules) -> bool:
-    before, after = difference.before, difference.after
-    return not rules.links and before is not None and after is not None and before.kind is not after.kind
+def _changes_type(entry: Entry, before: Leaf | None, rules: Rules) -> bool:
+    gone = before is None or entry.kind is Kind.GONE
+    return not rules.links and not gone and before is not None and before.kind is not entry.kind
 
+
+Check = Callable[[Entry, Leaf | None, Rules], bool]
 
 _CHECKS: tuple[tuple[Reason, Check], ...] = (
     (Reason.DELETION, _deletes),
