@@ -40,15 +40,9 @@ class Recorded:
         events, unreadable = read_events(stdout)
         last = events[-1] if events else {"event": "nothing"}
         failed = last["event"] == "error"
-        error = (
-            AgentError(kind="change", status=None, message=str(last.get("message"))[:4_000])
-            if failed
-            else None
-        )
+        error = AgentError(kind="change", status=None, message=str(last.get("message"))[:4_000]) if failed else None
         ended = {"end": "done", "error": "error"}.get(str(last["event"]))
-        return Telemetry(
-            agent=self.name, turns=0, ended=ended, final_error=error, unreadable_lines=unreadable
-        )
+        return Telemetry(agent=self.name, turns=0, ended=ended, final_error=error, unreadable_lines=unreadable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,9 +208,7 @@ def serve_through(unit: Unit) -> Iterator[Gateway]:
     gateway = Gateway(socket.socket(fileno=os.dup(unit.stdin)))
     hearing = (
         threading.Thread(target=gateway.listen, daemon=True),
-        threading.Thread(
-            target=gateway.overhear, args=(os.dup(unit.stdout), os.dup(unit.stderr)), daemon=True
-        ),
+        threading.Thread(target=gateway.overhear, args=(os.dup(unit.stdout), os.dup(unit.stderr)), daemon=True),
     )
     try:
         unit.go()

@@ -81,9 +81,7 @@ class Step(Shape):
     def _says_something(self) -> "Step":
         lasting = self.fail is not None and self.fail.times is None
         if (self.raw is not None) + (self.answer is not None) + lasting != 1:
-            raise ValueError(
-                "a step has one of fail, raw and answer; fail with times stands beside one of the others"
-            )
+            raise ValueError("a step has one of fail, raw and answer; fail with times stands beside one of the others")
         return self
 
 

@@ -56,9 +56,7 @@ class Files:
         lines = data.decode("utf-8", "replace").splitlines(keepends=True)
         last = len(lines) if last_line is None else min(last_line, len(lines))
         if first_line < 1 or (last_line is not None and last_line < first_line):
-            raise ToolError(
-                f"first_line {first_line} and last_line {last_line} are no range; lines count from 1"
-            )
+            raise ToolError(f"first_line {first_line} and last_line {last_line} are no range; lines count from 1")
         if first_line > max(1, len(lines)):
             raise ToolError(f"{path} has {len(lines)} lines; there is no line {first_line}")
         text = "".join(lines[first_line - 1 : last])

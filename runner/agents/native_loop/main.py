@@ -13,7 +13,7 @@ from .wire import Answer, Call, ModelError, ask
 
 ENDED, PROVIDER_FAILED = 0, 3
 CALLS_A_TURN = 32
-EVENT_BYTES = 1 << 20
+EVENT_BYTES = 3 << 18
 """Of all events together; later ones lose their texts, so that the stream stays below its unit's limit."""
 EVENT_CHARS = 4_000
 FINAL_CHARS = 50_000
@@ -36,11 +36,10 @@ class Events:
 
     def tell(self, event: str, **members: object) -> None:
         """Write one event."""
-        limit = EVENT_CHARS if self.spent < EVENT_BYTES else 200
+        limit = EVENT_CHARS if self.spent < EVENT_BYTES else 40
         if event not in {"end", "error"}:
             members = {
-                name: shorten(value, limit) if isinstance(value, str) else value
-                for name, value in members.items()
+                name: shorten(value, limit) if isinstance(value, str) else value for name, value in members.items()
             }
         line = json.dumps({"event": event, **members})
         self.spent += len(line)
@@ -66,9 +65,7 @@ class Loop:
         """Go through the turns; give the exit status."""
         for turn in range(1, self.turns + 1):
             try:
-                answer = ask(
-                    str(self.config["base_url"]), self._question(), float(str(self.config["patience_s"]))
-                )
+                answer = ask(str(self.config["base_url"]), self._question(), float(str(self.config["patience_s"])))
             except ModelError as error:
                 self.events.tell("error", kind=error.kind, status=error.status, message=error.message)
                 return PROVIDER_FAILED
@@ -145,9 +142,7 @@ class Loop:
 
     def _left(self, turn: int) -> str:
         left = self.turns - turn
-        return (
-            "no turns left" if not left else "this is your last turn" if left == 1 else f"{left} turns left"
-        )
+        return "no turns left" if not left else "this is your last turn" if left == 1 else f"{left} turns left"
 
     def _end(self, why: str, message: str) -> int:
         self.events.tell("end", reason=why, message=shorten(message, FINAL_CHARS))

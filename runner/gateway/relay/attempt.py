@@ -160,9 +160,7 @@ class Attempt:
         except TooLargeError:
             return _refuse(draft, Refused(refusal="too_large", status=413, message="the body exceeds 16 MiB"))
         except h11.RemoteProtocolError:
-            return _refuse(
-                draft, Refused(refusal="http", status=400, message="the body is not sent as announced")
-            )
+            return _refuse(draft, Refused(refusal="http", status=400, message="the body is not sent as announced"))
         if draft.refusal == "budget":
             return _refuse(draft, Refused(refusal="budget", status=403, message="the budget is used up"))
         refused = check_line(*head)

@@ -108,11 +108,7 @@ class Exchange:
             return
         self.draft.failure = failure.kind
         self.settle(self.draft)
-        told = (
-            held
-            if self.draft.tally.error
-            else b"data: " + error_body(failure.kind, failure.message) + b"\n\n"
-        )
+        told = held if self.draft.tally.error else b"data: " + error_body(failure.kind, failure.message) + b"\n\n"
         self.inbound.end_stream(told)
 
     def _pass_blocks(self, begun: Begun) -> bytes:

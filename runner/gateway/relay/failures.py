@@ -49,9 +49,7 @@ class Failure:
 
 def network_failure(what: str, status: int | None = None) -> Failure:
     """A connection that could not be made, stalled or broke."""
-    return Failure(
-        kind="network", status=status, message=f"the provider could not be reached: {what}", transient=True
-    )
+    return Failure(kind="network", status=status, message=f"the provider could not be reached: {what}", transient=True)
 
 
 def malformed_failure(what: str, status: int, body: bytes) -> Failure:
@@ -90,9 +88,7 @@ def error_failure(error: object, body: bytes) -> Failure:
 
 
 def _kind(status: int, text: str) -> str:
-    fixed = {401: "auth", 402: "quota", 404: "unknown_model", 408: "overloaded", 425: "overloaded"}.get(
-        status
-    )
+    fixed = {401: "auth", 402: "quota", 404: "unknown_model", 408: "overloaded", 425: "overloaded"}.get(status)
     if fixed is not None:
         return fixed
     if status == TOO_MANY:
@@ -149,11 +145,7 @@ def answer_for(failure: Failure, credential: str | None) -> tuple[int, bytes]:
     A provider's own words about a bad request pass unchanged, unless the credential stands in them.
     """
     status = failure.status if failure.status in GIVEN_AS_THEY_ARE else 400
-    own = (
-        failure.kind in {"refused", "context_length"}
-        and failure.status == status
-        and bool(_message_of(failure))
-    )
+    own = failure.kind in {"refused", "context_length"} and failure.status == status and bool(_message_of(failure))
     secret = credential.encode() if credential else None
     if own and not (secret and secret in failure.body):
         return status, failure.body

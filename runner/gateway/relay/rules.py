@@ -59,13 +59,9 @@ def check_line(method: str, target: str) -> Refused | None:
     """Refuse every method and path but two, before a body is read."""
     wanted = {CHAT_PATH: "POST", MODELS_PATH: "GET"}.get(target.partition("?")[0])
     if wanted is None:
-        return Refused(
-            refusal="path", status=404, message=f"only {CHAT_PATH} and {MODELS_PATH} are served here"
-        )
+        return Refused(refusal="path", status=404, message=f"only {CHAT_PATH} and {MODELS_PATH} are served here")
     if method != wanted:
-        return Refused(
-            refusal="method", status=405, message=f"{target.partition('?')[0]} takes {wanted} alone"
-        )
+        return Refused(refusal="method", status=405, message=f"{target.partition('?')[0]} takes {wanted} alone")
     return None
 
 
@@ -146,9 +142,7 @@ def _amend(body: bytes, asked: Json, terms: Terms, *, stream: bool) -> Chat | Re
     changes: Json = dict(terms.extra_body)
     options = asked.get("stream_options") or {}
     if not isinstance(options, dict):
-        return Refused(
-            refusal="body", status=400, message="stream_options must be an object", model=terms.model
-        )
+        return Refused(refusal="body", status=400, message="stream_options must be an object", model=terms.model)
     hides = stream and terms.usage_reporting and options.get("include_usage") is not True
     if hides:
         changes["stream_options"] = {**options, "include_usage": True}

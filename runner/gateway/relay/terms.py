@@ -65,11 +65,7 @@ def parse_terms(message: Json) -> Terms:
         TermsError: It is not one.
     """
     try:
-        known = {
-            key: value
-            for key, value in message.items()
-            if key not in {"do", "patience", "ceilings", "headers"}
-        }
+        known = {key: value for key, value in message.items() if key not in {"do", "patience", "ceilings", "headers"}}
         pairs = cast("list[list[str]]", message.get("headers", []))
         terms = Terms(
             **cast("dict[str, Any]", known),

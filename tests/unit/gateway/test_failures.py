@@ -26,9 +26,7 @@ def told(answer: httpx.Response) -> tuple[int, str]:
         pytest.param(Fail(status=403), (403, "auth"), "auth", 0, id="403"),
         pytest.param(Fail(status=404), (404, "unknown_model"), "unknown_model", 0, id="404"),
         pytest.param(Fail(status=429), (400, "overloaded"), "overloaded", 2, id="429"),
-        pytest.param(
-            Fail(status=429, code="insufficient_quota"), (400, "quota"), "quota", 0, id="429 for ever"
-        ),
+        pytest.param(Fail(status=429, code="insufficient_quota"), (400, "quota"), "quota", 0, id="429 for ever"),
         pytest.param(Fail(status=500), (400, "overloaded"), "overloaded", 2, id="500"),
         pytest.param(Fail(status=503), (400, "overloaded"), "overloaded", 2, id="503"),
         pytest.param(Fail(status=529), (400, "overloaded"), "overloaded", 2, id="529"),
@@ -107,9 +105,7 @@ def test_waits_are_bounded_together(gateway: Gateway) -> None:
         pytest.param(Step(raw=Raw(body="{}")), "malformed", id="no choices"),
         pytest.param(Step(raw=Raw(body="[1]")), "malformed", id="no object"),
         pytest.param(Step(raw=Raw(body="")), "malformed", id="nothing"),
-        pytest.param(
-            Step(raw=Raw(content_type="text/event-stream", body="")), "malformed", id="empty stream"
-        ),
+        pytest.param(Step(raw=Raw(content_type="text/event-stream", body="")), "malformed", id="empty stream"),
         pytest.param(
             Step(raw=Raw(content_type="text/event-stream", body=": wait\n\ndata: [DONE]\n\n")),
             "malformed",
@@ -129,9 +125,7 @@ def test_waits_are_bounded_together(gateway: Gateway) -> None:
         ),
     ],
 )
-def test_an_answer_that_is_none_is_asked_for_again_and_then_told(
-    gateway: Gateway, step: Step, failure: str
-) -> None:
+def test_an_answer_that_is_none_is_asked_for_again_and_then_told(gateway: Gateway, step: Step, failure: str) -> None:
     patience = replace(QUICK, silence_ms=300, retries=1)
     with playing(gateway, step, patience=patience) as (gate, provider):
         assert told(gate.chat()) == (400, failure)

@@ -60,11 +60,7 @@ def test_other_paths_and_methods_are_refused(
         pytest.param({"models": ["a", "b"]}, "provider_feature", id="fallback models"),
         pytest.param({"store": True}, "provider_feature", id="memory"),
         pytest.param(
-            {
-                "messages": [
-                    {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://x"}}]}
-                ]
-            },
+            {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://x"}}]}]},
             "provider_feature",
             id="remote image",
         ),

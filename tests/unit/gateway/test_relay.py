@@ -88,9 +88,7 @@ def test_the_line_is_with_the_runner_before_the_last_byte_is_with_the_agent(gate
         with playing(gateway, SAY) as (gate, _):
             held = threading.Event()
             gate.traffic.on_line = lambda _line, held=held: held.wait(0.3)
-            with gate.client.stream(
-                "POST", f"{gate.url}/chat/completions", json=_body(stream=stream)
-            ) as answer:
+            with gate.client.stream("POST", f"{gate.url}/chat/completions", json=_body(stream=stream)) as answer:
                 taken = b""
                 for chunk in answer.iter_raw():
                     taken += chunk
@@ -134,9 +132,7 @@ def test_tool_calls_and_odd_texts_pass(gateway: Gateway) -> None:
 
 def test_many_requests_on_one_connection_and_on_many(gateway: Gateway) -> None:
     with playing(gateway, Step(answer=Answer(text="x"), delay_ms=5)) as (gate, _):
-        asking = [
-            threading.Thread(target=lambda: [gate.chat(stream=True) for _ in range(5)]) for _ in range(6)
-        ]
+        asking = [threading.Thread(target=lambda: [gate.chat(stream=True) for _ in range(5)]) for _ in range(6)]
         for thread in asking:
             thread.start()
         for thread in asking:
@@ -179,9 +175,7 @@ def test_a_spent_budget_refuses_what_follows_with_one_line(gateway: Gateway, cei
         pytest.param({"max_completion_tokens": 50}, {"max_completion_tokens": 10}, id="newer name"),
     ],
 )
-def test_the_length_of_an_answer_is_bounded(
-    gateway: Gateway, asked: dict[str, int], sent: dict[str, int]
-) -> None:
+def test_the_length_of_an_answer_is_bounded(gateway: Gateway, asked: dict[str, int], sent: dict[str, int]) -> None:
     with playing(gateway, SAY, ceilings=Ceilings(completion_tokens=10)) as (gate, provider):
         gate.chat(**asked)
         body = provider.requests[0]
