@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -15,7 +16,7 @@ from sandbox import loop
 from sandbox.api import Changes, Pack
 from sandbox.beneath import FOLDER, remove
 from sandbox.errors import CaptureError, PackError, PatchError, TreeError, WorkspaceError
-from sandbox.image import Bounds, Image
+from sandbox.image import Bounds, Image, mount_image
 from sandbox.layers import Layers, mount_store, probe_image, probe_layers
 from sandbox.laying import FROZEN_TIME, LAID_TIME
 from sandbox.mounts import Flag, mount, mount_points_below, unmount
@@ -69,6 +70,24 @@ def _own_mounts() -> Iterator[None]:
     os.close(here)
 
 
+@pytest.fixture(scope="module")
+def own_disk(_own_mounts: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A file system of our own: writing it out does not wait for what others wrote."""
+    folder = tmp_path_factory.mktemp("disk")
+    (folder / "image").mkdir()
+    bounds = Bounds(disk_bytes=1 << 30, disk_inodes=100_000)
+    mount_image(Image.LOOP, bounds, folder / "templates", folder / "image")
+    yield folder / "image"
+    unmount(folder / "image")
+
+
+@pytest.fixture
+def disk(own_disk: Path) -> Iterator[Path]:
+    """An empty folder on our own disk."""
+    with TemporaryDirectory(dir=own_disk) as folder:
+        yield Path(folder)
+
+
 @dataclass(slots=True)
 class Room:
     """A store and its workspaces, as a keeper has them."""
@@ -115,21 +134,21 @@ def torn_down(room: Room) -> None:
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Iterator[Room]:
+def room(disk: Path) -> Iterator[Room]:
     """A room on the usual mechanisms."""
-    yield from set_up(tmp_path, Layers.IDMAP, Image.LOOP)
+    yield from set_up(disk, Layers.IDMAP, Image.LOOP)
 
 
 @pytest.fixture(params=WAYS)
-def any_room(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Room]:
+def any_room(disk: Path, request: pytest.FixtureRequest) -> Iterator[Room]:
     """A room on each pair of mechanisms."""
-    yield from set_up(tmp_path, *request.param)
+    yield from set_up(disk, *request.param)
 
 
 @pytest.fixture(params=[WAYS[0], WAYS[-1]])
-def either_room(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Room]:
+def either_room(disk: Path, request: pytest.FixtureRequest) -> Iterator[Room]:
     """A room on the best and on the plainest mechanisms."""
-    yield from set_up(tmp_path, *request.param)
+    yield from set_up(disk, *request.param)
 
 
 def packed(tree: dict[bytes, Content]) -> int:
@@ -259,16 +278,16 @@ def test_what_a_killed_keeper_was_building_is_swept(room: Room) -> None:
     assert list(room.objects.root.iterdir()) == [folder]
 
 
-def test_a_full_disk_is_told_and_nothing_is_left(tmp_path: Path) -> None:
-    mount("t", tmp_path, "tmpfs", Flag.NONE, "size=1m")
-    room = new_room(tmp_path, Layers.IDMAP, Image.LOOP)
+def test_a_full_disk_is_told_and_nothing_is_left(disk: Path) -> None:
+    mount("t", disk, "tmpfs", Flag.NONE, "size=1m")
+    room = new_room(disk, Layers.IDMAP, Image.LOOP)
     with pytest.raises(WorkspaceError, match="No space"):
         room.store({b"small": b"x", b"big": bytes(2 << 20)})
     assert list(room.objects.root.iterdir()) == []
     with pytest.raises(WorkspaceError, match="free bytes"):
         room.open()
     assert list(room.workspaces.root.iterdir()) == []
-    unmount(tmp_path)
+    unmount(disk)
 
 
 # ---- what an account may do
@@ -344,8 +363,8 @@ def test_an_image_holds_no_more_files_than_its_inodes(room: Room) -> None:
     assert BOUNDS.disk_inodes * 0.95 <= int(count) <= BOUNDS.disk_inodes * 1.1
 
 
-def test_a_tmpfs_is_bounded_too(tmp_path: Path) -> None:
-    room = new_room(tmp_path, Layers.IDMAP, Image.TMPFS)
+def test_a_tmpfs_is_bounded_too(disk: Path) -> None:
+    room = new_room(disk, Layers.IDMAP, Image.TMPFS)
     paths = room.open(TREE)
     assert int(act(paths.workspace, FILL).split()[1]) <= BOUNDS.disk_bytes
     act(paths.workspace, "os.remove('big')")
@@ -485,11 +504,10 @@ def test_a_socket_is_listed_and_not_opened(room: Room) -> None:
 
 
 def test_more_changes_than_the_bound_are_an_error(room: Room) -> None:
-    room.open(TREE)
-    folder = os.open(room.workspaces.root, FOLDER)
+    upper = os.open(room.store({b"a": b"", b"b": b"", b"c": b""}), FOLDER)
     with pytest.raises(CaptureError, match="more than 2"):
-        read_upper(os.open(room.store({b"a": b"", b"b": b"", b"c": b""}), FOLDER), (folder,), most=2)
-    os.close(folder)
+        read_upper(upper, (), most=2)
+    os.close(upper)
 
 
 def test_a_workspace_in_use_is_not_inspected(room: Room) -> None:
@@ -582,9 +600,9 @@ def test_what_is_laid_has_fixed_modes_and_times(room: Room) -> None:
     "change", [{b"link/x": b"evil"}, {b"link/a/b/x": b"evil"}, {b"link": b"evil"}, {b"link/d": Kind.FOLDER}]
 )
 def test_a_link_in_the_base_never_leads_outside(
-    either_room: Room, tmp_path: Path, target: str, change: dict[bytes, Content]
+    either_room: Room, disk: Path, target: str, change: dict[bytes, Content]
 ) -> None:
-    outside = tmp_path / "outside"
+    outside = disk / "outside"
     outside.mkdir()
     link = os.fsencode(outside) if target == "outside" else target.encode()
     workspace = either_room.laid({b"link": ("link", link)}, change).workspace
@@ -592,13 +610,13 @@ def test_a_link_in_the_base_never_leads_outside(
     assert seen(workspace) == change
 
 
-def test_a_deletion_never_follows_a_link(any_room: Room, tmp_path: Path) -> None:
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "x").touch()
-    base: dict[bytes, Content] = {b"link": ("link", os.fsencode(tmp_path / "outside"))}
+def test_a_deletion_never_follows_a_link(any_room: Room, disk: Path) -> None:
+    (disk / "outside").mkdir()
+    (disk / "outside" / "x").touch()
+    base: dict[bytes, Content] = {b"link": ("link", os.fsencode(disk / "outside"))}
     with pytest.raises(PatchError, match="not there"):
         any_room.laid(base, {b"link/x": Kind.GONE})
-    assert (tmp_path / "outside" / "x").exists()
+    assert (disk / "outside" / "x").exists()
     assert not list(any_room.workspaces.root.iterdir())
 
 
@@ -684,35 +702,35 @@ def test_a_name_is_used_once_at_a_time(room: Room) -> None:
     room.open(TREE)
 
 
-def test_removing_a_tree_stops_at_a_mount(tmp_path: Path) -> None:
-    (tmp_path / "x" / "m").mkdir(parents=True)
-    mount("t", tmp_path / "x" / "m", "tmpfs", Flag.NONE, "")
-    (tmp_path / "x" / "m" / "precious").touch()
-    parent = os.open(tmp_path, FOLDER)
+def test_removing_a_tree_stops_at_a_mount(disk: Path) -> None:
+    (disk / "x" / "m").mkdir(parents=True)
+    mount("t", disk / "x" / "m", "tmpfs", Flag.NONE, "")
+    (disk / "x" / "m" / "precious").touch()
+    parent = os.open(disk, FOLDER)
     with pytest.raises(OSError, match="mounted"):
         remove(parent, b"x")
     os.close(parent)
-    assert (tmp_path / "x" / "m" / "precious").exists()
-    unmount(tmp_path / "x" / "m")
+    assert (disk / "x" / "m" / "precious").exists()
+    unmount(disk / "x" / "m")
 
 
 # ---- probes
 
 
-def test_this_host_maps_owners_and_has_loop_devices(tmp_path: Path) -> None:
-    assert (probe_layers(tmp_path), probe_image(tmp_path)) == (Layers.IDMAP, Image.LOOP)
-    assert list(tmp_path.iterdir()) == []
+def test_this_host_maps_owners_and_has_loop_devices(disk: Path) -> None:
+    assert (probe_layers(disk), probe_image(disk)) == (Layers.IDMAP, Image.LOOP)
+    assert list(disk.iterdir()) == []
 
 
 @pytest.fixture
-def on_overlay(tmp_path: Path) -> Iterator[Path]:
+def on_overlay(disk: Path) -> Iterator[Path]:
     """A folder on an overlay, as a container's root is."""
     for part in ("lower", "upper", "work", "root"):
-        (tmp_path / part).mkdir()
-    options = f"lowerdir={tmp_path}/lower,upperdir={tmp_path}/upper,workdir={tmp_path}/work"
-    mount("o", tmp_path / "root", "overlay", Flag.NONE, options)
-    yield tmp_path / "root"
-    for point in reversed(mount_points_below(tmp_path)):
+        (disk / part).mkdir()
+    options = f"lowerdir={disk}/lower,upperdir={disk}/upper,workdir={disk}/work"
+    mount("o", disk / "root", "overlay", Flag.NONE, options)
+    yield disk / "root"
+    for point in reversed(mount_points_below(disk)):
         unmount(point)
 
 
