@@ -58,9 +58,7 @@ def _check_writing(look: Look) -> Iterator[str]:
                 yield f"{path}: promised writable, the kernel answered {named(answer)}"
         elif answer not in _REFUSALS and answer != _NOT_TRIED:
             yield f"{path}: promised unwritable, the kernel answered {named(answer)}"
-    yield from strangers(
-        "written places", writable, [path for path, got in look.seen.writing.items() if got == 0]
-    )
+    yield from strangers("written places", writable, [path for path, got in look.seen.writing.items() if got == 0])
 
 
 def _check_sizes(look: Look) -> Iterator[str]:
@@ -76,8 +74,7 @@ def _check_sizes(look: Look) -> Iterator[str]:
 
 _LISTINGS = {
     "/": "bin dev etc home lib lib32 lib64 libx32 opt proc root run sbin sys tmp usr var work",
-    "/dev": "char core fd full hugepages log mqueue null ptmx pts random shm stderr stdin stdout tty "
-    "urandom zero",
+    "/dev": "char core fd full hugepages log mqueue null ptmx pts random shm stderr stdin stdout tty urandom zero",
     "/etc": "alternatives group hostname hosts ld.so.cache nsswitch.conf passwd resolv.conf ssl",
     "/home": "agent",
     "/run": "systemd",

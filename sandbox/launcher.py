@@ -149,9 +149,7 @@ def look_around(libc: ctypes.CDLL, argv: list[str]) -> dict[str, object]:
         "version": 1,
         "pid": os.getpid(),
         **{name: text(path) for name, path in _TEXTS.items()},
-        "namespaces": {
-            name: link(f"/proc/self/ns/{name}") for name in sorted(listing("/proc/self/ns") or ())
-        },
+        "namespaces": {name: link(f"/proc/self/ns/{name}") for name in sorted(listing("/proc/self/ns") or ())},
         "descriptors": {name: link(f"/proc/self/fd/{name}") for name in open_descriptors()},
         "listings": {path: listing(path) for path in _LISTED},
         "sizes": {target: size(target) for target in targets},

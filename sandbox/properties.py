@@ -88,7 +88,7 @@ _LIFE: _Rows = (
     ("Delegate", "b", False, "no control group of its own to lift limits in"),
     ("IgnoreSIGPIPE", "b", False, "programs get the signal they expect"),
     ("OOMPolicy", "s", "kill", "one process out of memory ends the whole unit"),
-    ("OOMScoreAdjust", "i", 500, "the host's memory killer takes a unit first, and no unit can go lower"),
+    ("OOMScoreAdjust", "i", 500, "the host's memory killer takes a unit first"),
 )
 
 _PRIVILEGE: _Rows = (
@@ -297,9 +297,7 @@ def _kept(spec: UnitSpec, place: UnitPlace) -> list[_Bind]:
 def _sized(spec: UnitSpec, place: UnitPlace) -> list[PropertyValue]:
     size, files = spec.limits.tmp_bytes, spec.limits.disk_inodes
     scratch = f"mode=1777,size={size},nr_inodes={files},nosuid,nodev"
-    without_image = [
-        target for source, target in ((place.tmp, _TMP), (place.vartmp, _VAR_TMP)) if source is None
-    ]
+    without_image = [target for source, target in ((place.tmp, _TMP), (place.vartmp, _VAR_TMP)) if source is None]
     return [
         ("/run", f"ro,mode=0755,size={_RUN_BYTES},nr_inodes=256,nosuid,nodev,noexec"),
         (_SHM, scratch),
@@ -316,9 +314,7 @@ def _refuse_targets(targets: tuple[str, ...]) -> None:
     """Refuse what systemd would have to make a mount point for in somebody else's folder."""
     for target in targets:
         if target == LAUNCHER_TARGET or not _MOUNT_TARGET.fullmatch(target) or targets.count(target) > 1:
-            raise SandboxError(
-                f"nothing can be mounted at {target}; use a folder of its own right below /opt"
-            )
+            raise SandboxError(f"nothing can be mounted at {target}; use a folder of its own right below /opt")
 
 
 def _program(spec: UnitSpec, place: UnitPlace) -> _Rows:

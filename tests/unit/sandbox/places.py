@@ -37,7 +37,7 @@ def place_of(spec: UnitSpec, number: int = 1, *, home: bool = True) -> UnitPlace
         empty=f"{folder}/empty",
         workspace=image and f"{image}/ws",
         home=image and f"{image}/home" if home and not reads_only else None,
-        tmp=image and f"{image}/tmp" if not reads_only else None,  # noqa: S108 - a folder of the image
+        tmp=image and f"{image}/tmp" if not reads_only else None,
         vartmp=image and f"{image}/vartmp" if not reads_only else None,
         namespace_path=None if spec.network.reach == "nothing" else "/proc/7/fd/9",
     )

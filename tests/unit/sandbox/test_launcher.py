@@ -25,9 +25,7 @@ def launched(
 ) -> tuple[int, dict[str, object], bytes, bytes]:
     """Run the launcher: exit status, report, the program's output, standard error."""
     given_environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **(environment or {})}
-    done = subprocess.run(
-        (*_COMMAND, *argv), input=stdin, capture_output=True, env=given_environment, check=False
-    )
+    done = subprocess.run((*_COMMAND, *argv), input=stdin, capture_output=True, env=given_environment, check=False)
     size = int.from_bytes(done.stdout[:4], "big")
     assert 0 < size <= 1 << 16
     return done.returncode, json.loads(done.stdout[4 : 4 + size]), done.stdout[4 + size :], done.stderr
@@ -101,9 +99,7 @@ def test_the_program_gets_three_descriptors_and_usual_signals() -> None:
     other = os.open("/dev/null", os.O_RDONLY)
     os.set_inheritable(other, True)  # noqa: FBT003 - the standard library's signature
     try:
-        done = subprocess.run(
-            (*_COMMAND, *program), input=b"G", capture_output=True, pass_fds=(other,), check=False
-        )
+        done = subprocess.run((*_COMMAND, *program), input=b"G", capture_output=True, pass_fds=(other,), check=False)
     finally:
         os.close(other)
     size = int.from_bytes(done.stdout[:4], "big")

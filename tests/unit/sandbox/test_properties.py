@@ -34,10 +34,7 @@ def values(spec: UnitSpec, place: UnitPlace | None = None) -> dict[str, Any]:
 
 
 def written(spec: UnitSpec) -> str:
-    rows = [
-        [each.name, each.signature, plain(each.value), each.why]
-        for each in unit_properties(spec, place_of(spec))
-    ]
+    rows = [[each.name, each.signature, plain(each.value), each.why] for each in unit_properties(spec, place_of(spec))]
     return "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
 
 
@@ -163,7 +160,7 @@ def test_an_inspection_reads_its_workspace_and_writes_nowhere_but_to_scratch() -
     spec = SPECS["inspection"]
     place = place_of(spec)
     assert (place.workspace, "/work", False, 0) in values(spec)["BindReadOnlyPaths"]
-    assert sorted(promised_writable(spec, place)) == ["/dev/shm", "/tmp", "/var/tmp"]  # noqa: S108 - its own
+    assert sorted(promised_writable(spec, place)) == ["/dev/shm", "/tmp", "/var/tmp"]
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), max_size=4))
@@ -181,7 +178,7 @@ def test_the_environment_is_four_names_and_what_the_spec_adds() -> None:
         "PATH": "/opt/a",
         "HOME": "/home/agent",
         "LANG": "C.UTF-8",
-        "TMPDIR": "/tmp",  # noqa: S108 - the unit's own
+        "TMPDIR": "/tmp",
         "USER": "x",
     }
     assert "USER" not in values(spec)["UnsetEnvironment"]
@@ -190,7 +187,7 @@ def test_the_environment_is_four_names_and_what_the_spec_adds() -> None:
 
 def test_home_is_scratch_where_there_is_no_agent_home() -> None:
     spec = SPECS["tests"]
-    assert promised_environment(spec, place_of(spec, home=False))["HOME"] == "/tmp"  # noqa: S108 - the unit's own
+    assert promised_environment(spec, place_of(spec, home=False))["HOME"] == "/tmp"
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -202,8 +199,8 @@ def test_every_ceiling_of_the_spec_is_set(name: str) -> None:
     assert found["CPUQuotaPerSecUSec"] == limits.cpu_percent * 10_000
     assert (found["LimitFSIZE"], found["LimitNOFILE"]) == (limits.file_bytes, limits.descriptors)
     sized = dict(found["TemporaryFileSystem"])
-    assert f"size={limits.tmp_bytes}," in sized["/dev/shm"]  # noqa: S108 - its own
-    assert {"/tmp", "/var/tmp"} <= set(sized) or SPECS[name].workspace is not None  # noqa: S108 - its own
+    assert f"size={limits.tmp_bytes}," in sized["/dev/shm"]
+    assert {"/tmp", "/var/tmp"} <= set(sized) or SPECS[name].workspace is not None
 
 
 def test_the_system_calls_named_in_the_attack_catalogue_are_not_allowed() -> None:

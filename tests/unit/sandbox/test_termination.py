@@ -30,9 +30,7 @@ DONE = UnitFacts(
 def ended(result: str, code: int, status: int) -> UnitFacts:
     """Facts of a program that ended by itself, as systemd 252 tells them."""
     state = ("active", "exited") if result == "success" else ("failed", "failed")
-    return replace(
-        DONE, active_state=state[0], sub_state=state[1], result=result, main_code=code, main_status=status
-    )
+    return replace(DONE, active_state=state[0], sub_state=state[1], result=result, main_code=code, main_status=status)
 
 
 @pytest.mark.parametrize(
@@ -59,9 +57,7 @@ def ended(result: str, code: int, status: int) -> UnitFacts:
         pytest.param(ended("oom-kill", 1, 0), Cause.OOM, None, id="oom-v2-after-exit-0"),
     ],
 )
-def test_what_systemd_says_of_a_program_that_ended(
-    facts: UnitFacts, cause: Cause, status: int | None
-) -> None:
+def test_what_systemd_says_of_a_program_that_ended(facts: UnitFacts, cause: Cause, status: int | None) -> None:
     found = termination(facts)
     assert (found.cause, found.status) == (cause, status)
     assert found.usage.wall_ms == 1200
@@ -159,9 +155,7 @@ FACTS = st.builds(
     load_state=st.sampled_from(["loaded", "not-found", "error", "masked", "bad-setting", ""]),
     active_state=st.sampled_from(["active", "failed", "inactive", "deactivating", ""]),
     sub_state=st.sampled_from(["exited", "failed", "dead", "running", "start", "stop-sigkill", ""]),
-    result=st.sampled_from(
-        ["success", "exit-code", "signal", "core-dump", "timeout", "oom-kill", "protocol", ""]
-    ),
+    result=st.sampled_from(["success", "exit-code", "signal", "core-dump", "timeout", "oom-kill", "protocol", ""]),
     main_code=st.integers(0, 6),
     main_status=st.integers(0, 255),
     stop=st.none() | st.sampled_from(Stop),
@@ -186,8 +180,7 @@ def test_success_has_all_its_evidence_or_is_none(facts: UnitFacts) -> None:
     evidence = (
         facts.went
         and facts.stop is None
-        and (facts.load_state, facts.result, facts.main_code, facts.main_status)
-        == ("loaded", "success", 1, 0)
+        and (facts.load_state, facts.result, facts.main_code, facts.main_status) == ("loaded", "success", 1, 0)
         and facts.sub_state in {"exited", "failed", "dead"}
     )
     assert termination(facts).succeeded is evidence

@@ -158,7 +158,7 @@ MISSING = {
     "unsized-tmp": (set_to([12 * GIB, 1000], "sizes", "/home/agent"), "size of /home"),
     "files-unbounded": (set_to([GIB, 16_777_216], "sizes", "/work"), "size of /work"),
     "files-uncounted": (set_to([GIB, 0], "sizes", "/work"), "size of /work"),
-    "size-unseen": (without("sizes", "/dev/shm"), "size of /dev/shm: could not"),  # noqa: S108 - the unit's
+    "size-unseen": (without("sizes", "/dev/shm"), "size of /dev/shm: could not"),
     "host-root": (added("mnt", "listings", "/"), "what is in /:"),
     "kvm": (added("kvm", "listings", "/dev"), "what is in /dev:"),
     "dbus": (added("dbus", "listings", "/run"), "what is in /run:"),
