@@ -9,7 +9,7 @@ from pydantic import AfterValidator, StringConstraints
 from pydantic_core import PydanticCustomError
 
 PATH_BYTES, PART_BYTES = 1024, 255
-_NO_PARTS = frozenset({"", ".", "..", ".git"})
+_NO_PARTS = frozenset({"", ".", ".."})
 
 
 def refusal(expected: str, mend: str) -> PydanticCustomError:
@@ -18,21 +18,22 @@ def refusal(expected: str, mend: str) -> PydanticCustomError:
 
 
 def is_plain_path(text: str) -> bool:
-    """Whether a text is a relative path in its only spelling, without parts that lead out or are git's."""
+    """Whether a text is a relative path in its only spelling: no `.`, `..`, empty part or odd letter."""
     parts = text.split("/")
     return (
         0 < len(text.encode("utf-8", "replace")) <= PATH_BYTES
         and "\\" not in text
         and text.isprintable()
-        and all(
-            part.lower() not in _NO_PARTS and len(part.encode("utf-8", "replace")) <= PART_BYTES
-            for part in parts
-        )
+        and all(part not in _NO_PARTS and len(part.encode("utf-8", "replace")) <= PART_BYTES for part in parts)
     )
 
 
+def _is_gits(text: str) -> bool:
+    return ".git" in text.lower().split("/")
+
+
 def _relative(text: str) -> str:
-    if not is_plain_path(text):
+    if not is_plain_path(text) or _is_gits(text):
         raise refusal(
             "a relative path with '/' between its parts and without '.', '..', '.git' or empty parts",
             "write it from the workspace root (or the nomination's folder) down",
@@ -45,7 +46,7 @@ def _folder(text: str) -> str:
 
 
 def _rule(text: str) -> str:
-    if not is_plain_path(text.removesuffix("/")):
+    if not is_plain_path(text.removesuffix("/")) or _is_gits(text):
         raise refusal(
             "an exact path, a folder ending in '/', or a glob, relative to the workspace root",
             "write for example 'src/a.py', 'src/' or 'src/**/*.py'",
@@ -77,27 +78,15 @@ def _base_url(text: str) -> str:
         port = parts.port
     except ValueError:
         raise refusal(expected, mend) from None
-    odd = (
-        bool(parts.query or parts.fragment)
-        or parts.username is not None
-        or parts.password is not None
-        or port == 0
-    )
-    if (
-        odd
-        or parts.scheme not in {"http", "https"}
-        or not parts.hostname
-        or not re.fullmatch(r"[!-~]+", text)
-    ):
+    odd = bool(parts.query or parts.fragment) or parts.username is not None or parts.password is not None or port == 0
+    if odd or parts.scheme not in {"http", "https"} or not parts.hostname or not re.fullmatch(r"[!-~]+", text):
         raise refusal(expected, mend)
     return text
 
 
 def _line(text: str) -> str:
     if not text.isprintable() or text != text.strip():
-        raise refusal(
-            "one line without control characters or blanks at its ends", "shorten it to one plain line"
-        )
+        raise refusal("one line without control characters or blanks at its ends", "shorten it to one plain line")
     return text
 
 
