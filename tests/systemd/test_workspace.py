@@ -468,6 +468,21 @@ def test_unreadable_files_open_to_the_one_capability_alone(any_room: Room) -> No
     assert act(folder, READ, uid=INSPECTOR, capable=True) == "found"
 
 
+OWN_USERS = """
+import ctypes
+uid, libc = os.getuid(), ctypes.CDLL(None)
+assert libc.unshare(0x10000000) == 0
+open("/proc/self/setgroups", "w").write("deny")
+for name in ("uid_map", "gid_map"): open(f"/proc/self/{name}", "w").write(f"{uid} {uid} 1")
+"""
+
+
+def test_the_capability_is_enough_where_users_are_private(any_room: Room) -> None:
+    folder, _ = changes_after(any_room, HIDE)
+    assert act(folder, OWN_USERS + READ, uid=INSPECTOR) == "found"
+    assert act(folder, OWN_USERS + READ, uid=ACCOUNT) == "denied"
+
+
 def test_set_id_bits_and_hard_links_reach_the_inspector(any_room: Room) -> None:
     folder, _ = changes_after(any_room, "os.chmod('run', 0o6755); os.link('run', 'twin')")
     status = (folder / "run").lstat()
