@@ -56,6 +56,7 @@ BREACHES = {
     Rule.FILE_TOO_LARGE: "{path} is too large",
     Rule.UNREADABLE: "{path} cannot be read",
 }
+_BREACHES = {rule.value: said for rule, said in BREACHES.items()}
 _SHOWN = 2
 
 
@@ -100,7 +101,7 @@ def _forbidden(facts: Facts) -> str:
 
 
 def _breach(violation: Violation) -> str:
-    said = BREACHES[Rule(violation.rule)].format(path=violation.path or "a path")
+    said = _BREACHES.get(violation.rule, f"{violation.rule} at {{path}}").format(path=violation.path or "a path")
     return f"{said} ({violation.detail})" if violation.detail else said
 
 
@@ -131,6 +132,4 @@ def _evaluators(judged: tuple[Judged, ...]) -> str:
         return "no hidden check"
     if all(each.passed for each in judged):
         return f"hidden checks passed ({_listed(tuple(each.id for each in judged))})"
-    return _listed(
-        tuple(f"hidden check {each.id} {VERDICTS[each.cause]}" for each in judged if not each.passed)
-    )
+    return _listed(tuple(f"hidden check {each.id} {VERDICTS[each.cause]}" for each in judged if not each.passed))

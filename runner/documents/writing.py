@@ -10,7 +10,7 @@ from runner.documents.capture import Capture, CaptureFinding
 from runner.documents.evidence import CaseResult, Host, PublicTests, Ruling, Tree
 from runner.documents.facts import Change, End, Spent, path_text
 from sandbox.api import HostFacts
-from sandbox.termination import Termination
+from sandbox.termination import Termination, Usage
 from sandbox.tree import Entry
 
 LONGEST = 2000
@@ -19,9 +19,7 @@ LONGEST = 2000
 
 def printable(text: str, limit: int = LONGEST) -> str:
     """Give text that stays on its line and steers no terminal: what cannot be printed is escaped."""
-    shown = "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text
-    )
+    shown = "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
     return shown if len(shown) <= limit else f"{shown[:limit]} [{len(shown) - limit} more]"
 
 
@@ -32,22 +30,28 @@ def decimal_text(value: Decimal) -> str:
     return "0" if text in {"-0", ""} else text
 
 
-def end(termination: Termination) -> End:
+def end(found: Termination) -> End:
     """Write down how a unit ended."""
-    usage = termination.usage
+    usage = found.usage
     return End(
-        cause=termination.cause,
-        status=termination.status,
+        cause=found.cause,
+        status=found.status,
         wall_ms=usage.wall_ms,
         cpu_ms=usage.cpu_ms,
         memory_peak_bytes=usage.memory_peak_bytes,
-        detail=printable(termination.detail),
+        detail=printable(found.detail),
     )
 
 
-def spent(termination: Termination, *, cost_usd: str | None = None) -> Spent:
+def termination(found: End) -> Termination:
+    """Give back how a unit ended."""
+    usage = Usage(wall_ms=found.wall_ms, cpu_ms=found.cpu_ms, memory_peak_bytes=found.memory_peak_bytes)
+    return Termination(cause=found.cause, status=found.status, usage=usage, detail=found.detail)
+
+
+def spent(found: Termination, *, cost_usd: str | None = None) -> Spent:
     """Write down what a unit took."""
-    usage = termination.usage
+    usage = found.usage
     return Spent(
         wall_ms=usage.wall_ms,
         cpu_ms=usage.cpu_ms,

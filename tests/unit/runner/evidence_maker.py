@@ -33,7 +33,7 @@ from runner.documents.telemetry import Preflight, Telemetry
 from runner.documents.writing import end, public_tests, ruling, spent
 from runner.grading import Made, Parts, grading, void
 from runner.journal import Store
-from runner.roster import Agent, Candidate
+from runner.roster import Agent, Candidate, Route
 from runner.schedule import Cell
 from sandbox.termination import Cause, Termination, Usage
 from sandbox.tree import Kind
@@ -63,13 +63,13 @@ def a_manifest(*candidates: str, policy: RetryPolicy | None = None) -> Manifest:
         release="pilot",
         supersedes=None,
         configuration_sha256=sha256(b"configuration"),
-        candidates=tuple(Candidate(id=name, agent=Agent.NOP, label=f"The {name}") for name in names),
+        candidates=tuple(_candidate(name) for name in names),
         nominations=(_nomination(),),
         judges=(),
         judging=Judging(),
         judge_prompts=(),
         criteria=(),
-        routes=(),
+        routes=(Route(id="scripted", scripted="config/scenarios"),),
         folders=(),
         limits=ReleaseLimits(),
         retry_policy=policy or RetryPolicy(),
@@ -79,6 +79,10 @@ def a_manifest(*candidates: str, policy: RetryPolicy | None = None) -> Manifest:
         planned=tuple(PlannedAttempt(candidate=name, nomination="slugs", attempt=1) for name in names),
         controls="not run",
     )
+
+
+def _candidate(name: str) -> Candidate:
+    return Candidate(id=name, agent=Agent.NATIVE, model=name, route="scripted", label=f"The {name}")
 
 
 def _nomination() -> FrozenNomination:
@@ -149,9 +153,7 @@ def submit(store: Store, trial: Trial, run: Run) -> tuple[Submission, str]:
         void=ended if isinstance(ended, VoidFact) else None,
         started_ms=1_000,
         ended_ms=3_000,
-        phases=Phases(
-            preflight=Spent(wall_ms=10, cost_usd="0.01"), solution=spent(run.termination, cost_usd=run.cost)
-        ),
+        phases=Phases(preflight=Spent(wall_ms=10, cost_usd="0.01"), solution=spent(run.termination, cost_usd=run.cost)),
     )
     return made, store.seal_submission(trial, submission_files(made, run))
 
@@ -191,9 +193,7 @@ def grade(store: Store, made: Submission, digest: str, run: Run) -> str:
     hidden = ruling(verdict, evaluator="hidden", digest=EVALUATOR, tree=TREE)
     policy = Policy(tree_sha256=TREE, violations=run.violations)
     rulings = () if run.fault is not None else (hidden,)
-    parts = Parts(
-        policy=policy, tests=tests, rulings=rulings, evaluators=(("hidden", EVALUATOR),), fault=run.fault
-    )
+    parts = Parts(policy=policy, tests=tests, rulings=rulings, evaluators=(("hidden", EVALUATOR),), fault=run.fault)
     phases = Phases(public_tests=Spent(wall_ms=300), evaluators=Spent(wall_ms=400))
     when = Made(origin=ORIGIN, started_ms=4_000, ended_ms=5_000, phases=phases)
     document = grading(store.next_grading(made.trial), made, digest, parts, when)

@@ -1,0 +1,1 @@
+"""Verifying evidence from the files alone (front door: runner.verify)."""

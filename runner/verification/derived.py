@@ -1,0 +1,250 @@
+"""What must follow from the documents: bonds between them, facts from parts, outcomes from facts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import rfc8785
+
+from evaluators.model import VerdictCause
+from runner.agent_end import agent_end, agent_run
+from runner.canonical import canonical, sha256
+from runner.documents.evidence import Grading, Policy, PublicTests, Ruling, Submission, Tree, UnitEnd, Void
+from runner.documents.facts import AgentFailure, Controls, Facts, Origin, VoidFact
+from runner.documents.ledger import LedgerLine
+from runner.documents.manifest import FrozenEvaluator
+from runner.documents.model import Document
+from runner.documents.telemetry import Preflight, Telemetry
+from runner.documents.writing import change, decimal_text, termination
+from runner.errors import RunnerError, SealBrokenError
+from runner.grading import Parts, facts_of
+from runner.kept import LOGS
+from runner.outcome import Outcome, outcome, score, solved
+from runner.reason import reason
+from runner.verification.model import Finding, Opened, Scope, differ, nomination_of
+from sandbox.errors import SandboxError
+from sandbox.termination import Cause
+
+D = TypeVar("D", bound=Document)
+
+
+def document(opened: Opened, model: type[D], name: str) -> D | None:
+    """Give one of a folder's documents; None where it is missing or broken, which is a finding already."""
+    found = opened.documents.get(name)
+    return found if isinstance(found, model) else None
+
+
+def check_submission(opened: Opened, scope: Scope) -> Iterator[Finding]:
+    """Find what does not follow within a submission."""
+    made = document(opened, Submission, "submission.json")
+    if made is None:
+        return
+    file = opened.folder / "submission.json"
+    yield from differ(file, "trial", made.trial, opened.trial)
+    yield from differ(file, "base_sha256", made.base_sha256, nomination_of(scope, made.trial).fixture_sha256)
+    yield from _check_origin(opened, made.origin, scope, "submission.json")
+    yield from _check_end(opened, made)
+    tree = document(opened, Tree, "tree.json")
+    if tree is not None:
+        yield from differ(opened.folder / "tree.json", "base_sha256", tree.base_sha256, made.base_sha256)
+        yield from differ(opened.folder / "tree.json", "tree_sha256", tree.tree_sha256, made.tree_sha256)
+    patch = _patch(opened)
+    if patch is not None:
+        yield from differ(file, "patch_sha256", made.patch_sha256, sha256(patch))
+        if tree is not None:
+            yield from _check_patch(opened, tree, patch, scope)
+
+
+def _patch(opened: Opened) -> bytes | None:
+    """Give the patch; None where it is missing or broken, which is a finding already."""
+    try:
+        return opened.sealed.bytes("candidate.diff")
+    except SealBrokenError:
+        return None
+
+
+def _check_origin(opened: Opened, origin: Origin, scope: Scope, name: str) -> Iterator[Finding]:
+    file = opened.folder / name
+    yield from differ(file, "controls", origin.controls, Controls(scope.manifest.controls))
+    candidate = scope.manifest.candidate(opened.trial.candidate)
+    routes = {route.id: route for route in scope.manifest.routes}
+    scripted = candidate.route in routes and routes[candidate.route].is_scripted
+    yield from differ(file, "scripted", origin.scripted, scripted)
+    host = opened.documents.get("host.json")
+    if isinstance(host, Document):
+        yield from differ(file, "host_sha256", origin.host_sha256, sha256(canonical(host)))
+
+
+def _check_end(opened: Opened, made: Submission) -> Iterator[Finding]:
+    """Derive again how the agent's run ended. The runner may know of a further fault, never of a failure."""
+    ended = document(opened, UnitEnd, "termination.json")
+    telemetry = document(opened, Telemetry, "telemetry.json")
+    lines = opened.documents.get("ledger.jsonl")
+    if ended is None or telemetry is None or not isinstance(lines, tuple):
+        return
+    ledger = tuple(line for line in lines if isinstance(line, LedgerLine))
+    found = agent_end(agent_run(termination(ended.end), ledger, telemetry))
+    file = opened.folder / "submission.json"
+    yield from differ(file, "failure", made.failure, found if isinstance(found, AgentFailure) else None)
+    if isinstance(found, VoidFact):
+        yield from differ(file, "void", made.void, found)
+
+
+def _check_patch(opened: Opened, tree: Tree, patch: bytes, scope: Scope) -> Iterator[Finding]:
+    if scope.rebuild is None:
+        return
+    file = opened.folder / "candidate.diff"
+    try:
+        rebuilt = scope.rebuild(opened.trial.nomination, patch)
+    except (SandboxError, RunnerError) as error:
+        yield Finding(file=str(file), found=str(error), expected="a patch that applies to the frozen base")
+        return
+    yield from differ(file, "base + patch", rebuilt.tree_sha256, tree.tree_sha256)
+    changes = tuple(change(entry) for entry in rebuilt.changes)
+    yield from differ(opened.folder / "tree.json", "changes", tree.changes, changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Graded:
+    """A grading beside its submission."""
+
+    opened: Opened
+    grading: Grading
+    policy: Policy
+    tests: PublicTests | None
+    rulings: tuple[Ruling, ...]
+
+
+def check_grading(opened: Opened, submitted: Opened, scope: Scope) -> Iterator[Finding]:
+    """Find what does not follow within a grading and from its submission."""
+    found = document(opened, Grading, "grading.json")
+    policy = document(opened, Policy, "policy.json")
+    made = document(submitted, Submission, "submission.json")
+    if found is None or policy is None or made is None:
+        return
+    graded = _Graded(
+        opened=opened,
+        grading=found,
+        policy=policy,
+        tests=document(opened, PublicTests, "public-tests.json"),
+        rulings=tuple(_rulings(opened, found)),
+    )
+    yield from _check_bonds(graded, submitted, made)
+    yield from _check_evaluators(graded, scope)
+    yield from _check_origin(opened, found.origin, scope, "grading.json")
+    yield from _check_words(graded, made)
+    yield from _check_logs(graded)
+
+
+def _rulings(opened: Opened, grading: Grading) -> Iterator[Ruling]:
+    for name in grading.facts.planned_evaluators:
+        found = document(opened, Ruling, f"evaluators/{name}.json")
+        if found is not None:
+            yield found
+
+
+def _check_bonds(graded: _Graded, submitted: Opened, made: Submission) -> Iterator[Finding]:
+    found, folder = graded.grading, graded.opened.folder
+    file = folder / "grading.json"
+    yield from differ(file, "id", found.id, folder.name)
+    yield from differ(file, "trial", found.trial, graded.opened.trial)
+    yield from differ(folder / "SEAL.json", "grading", graded.opened.sealed.seal.grading, folder.name)
+    digest = submitted.sealed.digest
+    yield from differ(folder / "SEAL.json", "submission", graded.opened.sealed.seal.submission_sha256, digest)
+    yield from differ(file, "submission_sha256", found.submission_sha256, digest)
+    yield from differ(file, "tree_sha256", found.tree_sha256, made.tree_sha256)
+    yield from differ(folder / "policy.json", "tree_sha256", graded.policy.tree_sha256, made.tree_sha256)
+    if graded.tests is not None:
+        tests = folder / "public-tests.json"
+        ended = graded.tests.end
+        yield from differ(tests, "tree_sha256", graded.tests.tree_sha256, made.tree_sha256)
+        yield from differ(tests, "passed", graded.tests.passed, ended.cause is Cause.EXIT and ended.status == 0)
+
+
+def _check_evaluators(graded: _Graded, scope: Scope) -> Iterator[Finding]:
+    folder, found = graded.opened.folder, graded.grading
+    frozen = {each.id: each for each in nomination_of(scope, found.trial).evaluators}
+    file = folder / "grading.json"
+    yield from differ(file, "planned evaluators", found.facts.planned_evaluators, tuple(frozen))
+    yield from differ(file, "evaluators", set(found.evaluators), set(frozen))
+    names = {f"evaluators/{each.id}.json" for each in graded.rulings}
+    for name in graded.opened.documents:
+        if name.startswith("evaluators/") and name not in names:
+            expected = "a verdict of one of the nomination's evaluators"
+            yield Finding(file=str(folder / name), found="a verdict", expected=expected)
+    for each in graded.rulings:
+        yield from _check_ruling(graded, each, frozen.get(each.id))
+
+
+def _check_ruling(graded: _Graded, found: Ruling, frozen: FrozenEvaluator | None) -> Iterator[Finding]:
+    file = graded.opened.folder / "evaluators" / f"{found.id}.json"
+    yield from differ(file, "tree_sha256", found.tree_sha256, graded.grading.tree_sha256)
+    digest = graded.grading.evaluators.get(found.id)
+    yield from differ(file, "evaluator_sha256", found.evaluator_sha256, digest)
+    yield from differ(file, "passed", found.passed, found.cause is VerdictCause.PASSED)
+    every = bool(found.cases) and all(case.passed for case in found.cases)
+    if found.cause in {VerdictCause.PASSED, VerdictCause.FAILED}:
+        yield from differ(file, "passed", found.passed, every)
+    if frozen is not None and frozen.cases is not None:
+        yield from differ(file, "evaluator_sha256", found.evaluator_sha256, frozen.sha256)
+        ids = rfc8785.dumps([case.id for case in found.cases])
+        yield from differ(file, "sha256 of the cases", sha256(ids), frozen.cases_sha256)
+
+
+def _check_words(graded: _Graded, made: Submission) -> Iterator[Finding]:
+    """Derive the facts, and what follows from them, again."""
+    found = graded.grading
+    file = graded.opened.folder / "grading.json"
+    parts = Parts(
+        policy=graded.policy,
+        tests=graded.tests,
+        rulings=graded.rulings,
+        evaluators=tuple((name, "") for name in found.facts.planned_evaluators),
+        fault=found.facts.void,
+    )
+    yield from differ(file, "facts", found.facts, facts_of(made, parts))
+    yield from _check_outcome(file, found, found.facts)
+    points = score(found.facts)
+    yield from differ(file, "solved", found.solved, solved(found.facts))
+    yield from differ(file, "score", found.score, None if points is None else decimal_text(points))
+
+
+def _check_outcome(file: Path, found: Grading | Void, facts: Facts) -> Iterator[Finding]:
+    yield from differ(file, "outcome", found.outcome.value, outcome(facts).value)
+    yield from differ(file, "reason", found.reason, reason(facts))
+    yield from differ(file, "missing", facts.missing, ())
+
+
+def _check_logs(graded: _Graded) -> Iterator[Finding]:
+    """Every log is named by what it holds; each document's log is there."""
+    folder, sealed = graded.opened.folder, graded.opened.sealed
+    wanted = {each.log_sha256 for each in graded.rulings}
+    if graded.tests is not None:
+        wanted |= {graded.tests.stdout_sha256, graded.tests.stderr_sha256}
+    kept = {each.path.removeprefix(f"{LOGS}/"): each.sha256 for each in sealed.seal.files if _is_log(each.path)}
+    for name, digest in kept.items():
+        yield from differ(folder / LOGS / name, "sha256", digest, name)
+    yield from differ(folder / LOGS, "missing logs", sorted(wanted - kept.keys()), [])
+
+
+def _is_log(path: str) -> bool:
+    return path.startswith(f"{LOGS}/")
+
+
+def check_void(opened: Opened, scope: Scope) -> Iterator[Finding]:
+    """Find what does not follow within the record of a try that left no submission."""
+    found = document(opened, Void, "void.json")
+    if found is None:
+        return
+    file = opened.folder / "void.json"
+    yield from differ(file, "trial", found.trial, opened.trial)
+    yield from _check_outcome(file, found, found.facts)
+    if found.outcome not in {Outcome.VOID, Outcome.UNAVAILABLE} or found.facts.captured:
+        yield Finding(file=str(file), found=found.outcome.value, expected="void or unavailable")
+    if found.facts.void is None or not found.facts.void.interrupted:
+        yield from _check_origin(opened, found.origin, scope, "void.json")
+    probe = document(opened, Preflight, "preflight.json")
+    if probe is not None and found.facts.void is None:
+        told = None if found.facts.unavailable is None else found.facts.unavailable.reason
+        yield from differ(file, "reason to be unavailable", told, probe.reason)
