@@ -310,7 +310,7 @@ def mutated(place: tuple[int | str, ...], value: object, act: str) -> dict[str, 
     return fields
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(place=st.sampled_from(PLACES), value=VALUES, act=st.sampled_from(["set", "remove", "add", "double"]))
 def test_no_mutation_gives_anything_but_a_value_or_told_problems(
     place: tuple[int | str, ...], value: object, act: str

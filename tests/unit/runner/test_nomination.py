@@ -322,7 +322,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.data(), VALUES)
 def test_no_mutation_of_a_document_gives_anything_but_a_value_or_told_problems(
     data: st.DataObject, value: object
@@ -344,7 +344,7 @@ def test_no_mutation_of_a_document_gives_anything_but_a_value_or_told_problems(
     assert told
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(max_size=80))
 def test_no_text_gives_anything_but_a_table_or_told_problems(text: str) -> None:
     try:
