@@ -8,8 +8,9 @@ from evaluators.public_tests import TestsResult
 from runner.canonical import sha256
 from runner.documents.capture import Capture, CaptureFinding
 from runner.documents.evidence import CaseResult, Host, PublicTests, Ruling, Tree
-from runner.documents.facts import Change, End, Spent, path_text
+from runner.documents.facts import Change, End, Spent, path_bytes, path_text
 from sandbox.api import HostFacts
+from sandbox.findings import Finding
 from sandbox.termination import Termination, Usage
 from sandbox.tree import Entry
 
@@ -95,6 +96,11 @@ def capture(found: sandbox.capture.Capture) -> Capture:
             for each in found.findings
         )
     )
+
+
+def finding(found: CaptureFinding) -> Finding:
+    """Give back a capture's finding."""
+    return Finding(kind=found.kind, path=path_bytes(found.path), mode=found.mode, size=found.size, detail=found.detail)
 
 
 def host(facts: HostFacts) -> Host:

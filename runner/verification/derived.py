@@ -10,19 +10,22 @@ import rfc8785
 from evaluators.model import VerdictCause
 from runner.agent_end import agent_end, agent_run
 from runner.canonical import canonical, sha256
+from runner.documents.capture import Capture
 from runner.documents.evidence import Grading, Policy, PublicTests, Ruling, Submission, Tree, UnitEnd, Void
 from runner.documents.facts import AgentFailure, Controls, Facts, Origin, VoidFact
 from runner.documents.ledger import LedgerLine
 from runner.documents.manifest import FrozenEvaluator
 from runner.documents.model import Document
 from runner.documents.telemetry import Preflight, Telemetry
-from runner.documents.writing import change, decimal_text, termination
+from runner.documents.writing import change as written_change
+from runner.documents.writing import decimal_text, finding, termination
 from runner.errors import RunnerError, SealBrokenError
 from runner.grading import Parts, facts_of
 from runner.kept import LOGS
 from runner.outcome import Outcome, outcome, score, solved
+from runner.policy import Change, as_fact, check_policy, rules_of
 from runner.reason import reason
-from runner.verification.model import Finding, Opened, Scope, differ, nomination_of
+from runner.verification.model import Finding, Opened, Rebuilt, Scope, differ, nomination_of
 from sandbox.errors import SandboxError
 from sandbox.termination import Cause
 
@@ -92,17 +95,24 @@ def _check_end(opened: Opened, made: Submission) -> Iterator[Finding]:
 
 
 def _check_patch(opened: Opened, tree: Tree, patch: bytes, scope: Scope) -> Iterator[Finding]:
-    if scope.rebuild is None:
-        return
     file = opened.folder / "candidate.diff"
+    rebuilt = _rebuilt(opened, patch, scope)
+    if isinstance(rebuilt, str):
+        yield Finding(file=str(file), found=rebuilt, expected="a patch that applies to the frozen base")
+    elif rebuilt is not None:
+        yield from differ(file, "base + patch", rebuilt.tree_sha256, tree.tree_sha256)
+        changes = tuple(written_change(entry) for entry in rebuilt.changes)
+        yield from differ(opened.folder / "tree.json", "changes", tree.changes, changes)
+
+
+def _rebuilt(opened: Opened, patch: bytes, scope: Scope) -> Rebuilt | str | None:
+    """Apply the patch to its base; a text says why it does not apply."""
+    if scope.rebuild is None:
+        return None
     try:
-        rebuilt = scope.rebuild(opened.trial.nomination, patch)
+        return scope.rebuild(opened.trial.nomination, patch)
     except (SandboxError, RunnerError) as error:
-        yield Finding(file=str(file), found=str(error), expected="a patch that applies to the frozen base")
-        return
-    yield from differ(file, "base + patch", rebuilt.tree_sha256, tree.tree_sha256)
-    changes = tuple(change(entry) for entry in rebuilt.changes)
-    yield from differ(opened.folder / "tree.json", "changes", tree.changes, changes)
+        return str(error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +145,7 @@ def check_grading(opened: Opened, submitted: Opened, scope: Scope) -> Iterator[F
     yield from _check_origin(opened, found.origin, scope, "grading.json")
     yield from _check_words(graded, made)
     yield from _check_logs(graded)
+    yield from _check_policy(graded, submitted, scope)
 
 
 def _rulings(opened: Opened, grading: Grading) -> Iterator[Ruling]:
@@ -214,6 +225,24 @@ def _check_outcome(file: Path, found: Grading | Void, facts: Facts) -> Iterator[
     yield from differ(file, "outcome", found.outcome.value, outcome(facts).value)
     yield from differ(file, "reason", found.reason, reason(facts))
     yield from differ(file, "missing", facts.missing, ())
+
+
+def _check_policy(graded: _Graded, submitted: Opened, scope: Scope) -> Iterator[Finding]:
+    """Hold the change against the nomination's rules again."""
+    captured = document(submitted, Capture, "capture.json")
+    patch = _patch(submitted)
+    rebuilt = None if patch is None else _rebuilt(submitted, patch, scope)
+    if captured is None or patch is None or not isinstance(rebuilt, Rebuilt):
+        return
+    change = Change(
+        entries=rebuilt.changes,
+        findings=tuple(finding(each) for each in captured.findings),
+        patch_bytes=len(patch),
+    )
+    rules = rules_of(nomination_of(scope, graded.opened.trial).spec)
+    violations = tuple(as_fact(each) for each in check_policy(change, rebuilt.before, rules))
+    file = graded.opened.folder / "policy.json"
+    yield from differ(file, "violations", graded.policy.violations, violations)
 
 
 def _check_logs(graded: _Graded) -> Iterator[Finding]:

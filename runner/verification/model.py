@@ -8,7 +8,7 @@ from runner.artifacts import Sealed
 from runner.documents.manifest import FrozenNomination, Manifest
 from runner.documents.model import Document
 from runner.documents.seal import Trial
-from sandbox.tree import Difference, Entry
+from sandbox.tree import Entry, Leaf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,8 @@ class Rebuilt:
 
     tree_sha256: str
     changes: tuple[Entry, ...]
-    differences: tuple[Difference, ...]
+    before: Callable[[bytes], Leaf | None]
+    """What stands at a path of the base."""
 
 
 Rebuild = Callable[[str, bytes], Rebuilt]

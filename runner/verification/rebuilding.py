@@ -6,7 +6,7 @@ from runner.verification.model import Rebuilt
 from sandbox.capture import Base
 from sandbox.contents import MemoryContents
 from sandbox.patch import Repository
-from sandbox.tree import apply_change, differences
+from sandbox.tree import apply_change, lookup
 
 
 class Rebuilder:
@@ -29,5 +29,5 @@ class Rebuilder:
         return Rebuilt(
             tree_sha256=tree,
             changes=applied.changes,
-            differences=differences(base.digest, tree, listings),
+            before=lambda path: lookup(base.digest, path, base.listings),
         )

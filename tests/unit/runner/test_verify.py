@@ -47,7 +47,7 @@ CHANGE = Entry(path=b"slugs.py", kind=Kind.FILE, sha256=sha256(b"new"), size=3)
 def rebuilt(_nomination: str, patch: bytes) -> Rebuilt:
     if patch != PATCH:
         raise PatchError("the patch does not apply")
-    return Rebuilt(tree_sha256=TREE, changes=(CHANGE,), differences=())
+    return Rebuilt(tree_sha256=TREE, changes=(CHANGE,), before=lambda _: None)
 
 
 def verify(store: Store, manifest: Manifest, rebuild: Rebuild | None = rebuilt) -> VerifyReport:
@@ -298,8 +298,26 @@ def test_violations_voids_and_failures_verify_as_well(tmp_path: Path) -> None:
     store = a_store(tmp_path, manifest)
     made, digest = submit(store, begin(store, SOLVER), Run())
     grade(store, made, digest, Run(fault=FAULT))
-    grade(store, made, digest, Run(violations=(Violation(rule="denied", path="x"),), tests=False))
+    grade(store, made, digest, Run(tests=False))
     assert verify(store, manifest).findings == ()
+
+
+def test_a_policy_that_does_not_follow_from_the_change_is_found(tmp_path: Path) -> None:
+    manifest = a_manifest("solver")
+    store = a_store(tmp_path, manifest)
+    attempt(store, SOLVER, Run(violations=(Violation(rule="denied", path="x"),)))
+    assert "policy.json: found violations" in named(verify(store, manifest))
+    assert verify(store, manifest, None).findings == ()
+
+
+def test_a_violation_that_was_left_out_is_found(tmp_path: Path) -> None:
+    store, manifest = whole(tmp_path)
+
+    def elsewhere(_nomination: str, _patch: bytes) -> Rebuilt:
+        gone = Entry(path=b"tests/test_slugs.py", kind=Kind.GONE)
+        return Rebuilt(tree_sha256=TREE, changes=(gone,), before=lambda _: None)
+
+    assert "not_allowed" in named(verify(store, manifest, elsewhere))
 
 
 def test_a_schema_that_is_missing_or_stricter_is_found(tmp_path: Path) -> None:
