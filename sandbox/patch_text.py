@@ -19,9 +19,7 @@ _OWN = re.compile(rb"(?i)(?:\.git|git~1)[. ]*(?::.*)?", re.DOTALL)
 _MODULES = re.compile(rb"(?i)(?:\.gitmodules|gitmod~[1-4]|g?i?7?e?b?a?~[1-9][0-9]*)[. ]*(?::.*)?", re.DOTALL)
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_MODE = re.compile(
-    rb"(?:old mode|new mode|deleted file mode|new file mode|index [0-9a-f]+\.\.[0-9a-f]+) (\d+)"
-)
+_MODE = re.compile(rb"(?:old mode|new mode|deleted file mode|new file mode|index [0-9a-f]+\.\.[0-9a-f]+) (\d+)")
 _INDEX = re.compile(rb"(?:index [0-9a-f]+\.\.[0-9a-f]+|(?:dis)?similarity index \d+%)")
 _BINARY = re.compile(rb"(?:literal|delta) \d+")
 _MOVED = re.compile(rb"(rename|copy) (from|to) (.+)", re.DOTALL)
@@ -43,6 +41,8 @@ def refusal(path: bytes, kind: Kind = Kind.FILE) -> str | None:
         return "a name that git keeps for itself"
     if kind is Kind.LINK and any(_MODULES.fullmatch(part) for part in re.split(rb"[/\\]", path)):
         return "a link by the name of git's module list"
+    if b" /" in path:
+        return "a folder's name that ends with a space, which git apply cannot read back"
     if len(path) > LONGEST_PATH or any(len(part) > LONGEST_NAME for part in parts):
         return "a path too long to be opened by its name"
     return None

@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from sandbox.contents import MemoryContents, digest_of
+from sandbox.patch_text import refusal
 from sandbox.tree import Entry, Kind
 
 
@@ -76,6 +77,8 @@ def changes(before: Tree, after: Tree) -> tuple[Entry, ...]:
 
 
 def fits(tree: Tree, path: bytes) -> bool:
+    if any(refusal(path, kind) for kind in (Kind.FILE, Kind.LINK)):
+        return False
     parts = path.split(b"/")
     above = {b"/".join(parts[:end]) for end in range(1, len(parts))}
     return not above & tree.keys() and not any(other.startswith(path + b"/") for other in tree)
@@ -99,9 +102,7 @@ names = st.one_of(
     ),
 )
 paths = st.lists(names, min_size=1, max_size=4).map(b"/".join).filter(lambda path: len(path) < 1500)
-lines = st.lists(
-    st.sampled_from([b"one\n", b"two\r\n", b"\n", b"-- \n", b"+++ b/x\n", b"@@ -1 +1 @@\n"]), max_size=30
-)
+lines = st.lists(st.sampled_from([b"one\n", b"two\r\n", b"\n", b"-- \n", b"+++ b/x\n", b"@@ -1 +1 @@\n"]), max_size=30)
 ends = st.sampled_from([b"no newline at the end", b"\xef\xbb\xbfbom", b"nul\0"])
 contents = st.one_of(
     st.just(b""),
