@@ -14,11 +14,9 @@ from typing import TypeGuard
 import httpx
 
 from runner.errors import SupplyError
-from runner.sdist import Pin, normal_name
-from sandbox.spec import MIB
+from runner.sdist import ARCHIVE_BYTES, Pin, normal_name
 
 PYPI = "https://pypi.org/simple"
-MOST_BYTES = 64 * MIB
 PIP_READS = frozenset({"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "VIRTUAL_ENV"})
 """Variables that pip finds its configuration by, besides its own."""
 
@@ -87,9 +85,19 @@ class HttpIndex:
         """Fetch the pinned file, or, if no file has that digest, the version's only `.tar.gz`.
 
         Raises:
-            SupplyError: the index cannot be reached or has no such file.
+            SupplyError: no index that is configured has such a file, or none can be reached.
         """
-        page = f"{self.settings.url}/{normal_name(pin.name)}/"
+        failed = _unserved(pin, "no index that is read over HTTP")
+        for url in (self.settings.url, *self.settings.more):
+            if url.startswith(("https://", "http://")):
+                try:
+                    return self._download(url.rstrip("/"), pin)
+                except SupplyError as error:
+                    failed = error
+        raise failed
+
+    def _download(self, index: str, pin: Pin) -> bytes:
+        page = f"{index}/{normal_name(pin.name)}/"
         trusted = ssl.create_default_context(cafile=self.settings.certificates)
         try:
             with httpx.Client(verify=trusted, follow_redirects=True, timeout=60) as client:
@@ -173,9 +181,7 @@ class _Anchors(HTMLParser):
 
 
 def _is_file(file: object) -> TypeGuard[dict[str, object]]:
-    return (
-        isinstance(file, dict) and isinstance(file.get("filename"), str) and isinstance(file.get("url"), str)
-    )
+    return isinstance(file, dict) and isinstance(file.get("filename"), str) and isinstance(file.get("url"), str)
 
 
 def _link(file: dict[str, object]) -> Link:
@@ -191,8 +197,8 @@ def _fetch(client: httpx.Client, url: httpx.URL, pin: Pin) -> bytes:
         size = 0
         for part in answer.iter_raw():
             size += len(part)
-            if size > MOST_BYTES:
-                raise _unserved(pin, f"a file of more than {MOST_BYTES} bytes")
+            if size > ARCHIVE_BYTES:
+                raise _unserved(pin, f"a file of more than {ARCHIVE_BYTES} bytes")
             parts.append(part)
     return b"".join(parts)
 

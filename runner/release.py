@@ -23,7 +23,7 @@ from runner.documents.manifest import (
 )
 from runner.documents.nomination import SdistFixture, SdistSolution
 from runner.drift import compare
-from runner.errors import DriftError, SealTakenError
+from runner.errors import DocumentError, DriftError, SealTakenError
 from runner.fixture import Fixture
 from runner.folder import StoredFile
 from runner.nomination import PRIVATE, PUBLIC, Nomination, nomination_digest
@@ -140,9 +140,15 @@ def load_manifest(path: Path) -> Manifest:
     """Read a manifest, which must be canonical, of our schema, and under its own release's name.
 
     Raises:
-        DocumentError: it is not.
+        DocumentError, DocumentErrors: it is not, or not there.
     """
-    return parse(Manifest, read_file(path, MANIFEST_BYTES), str(path))
+    if not path.exists():
+        raise _manifest_error(path, "", "no such file", "a frozen release", "freeze it: runner freeze")
+    manifest = parse(Manifest, read_file(path, MANIFEST_BYTES), str(path))
+    if manifest.release != path.parent.name:
+        mend = "move it back below its release's own folder"
+        raise _manifest_error(path, "release", manifest.release, path.parent.name, mend)
+    return manifest
 
 
 def check_inputs(manifest: Manifest, prepared: PreparedRelease, file: str) -> None:
@@ -160,9 +166,7 @@ def check_same(frozen: Manifest, found: Manifest, file: str) -> None:
     Raises:
         DriftError: they are not; each field that differs is named.
     """
-    drifts = tuple(
-        compare(frozen.model_dump(mode="json", by_alias=True), found.model_dump(mode="json", by_alias=True))
-    )
+    drifts = tuple(compare(frozen.model_dump(mode="json", by_alias=True), found.model_dump(mode="json", by_alias=True)))
     # The plan and the configuration's digest follow from fields that say better what changed.
     telling = tuple(each for each in drifts if not each.field.startswith(("planned", "configuration_sha256")))
     if drifts:
@@ -231,6 +235,10 @@ def _downloads(nomination: Nomination) -> Iterator[Download]:
         yield Download(name=fixture.name, version=fixture.version, sha256=fixture.sha256)
         if isinstance(solution, SdistSolution):
             yield Download(name=fixture.name, version=solution.version, sha256=solution.sha256)
+
+
+def _manifest_error(path: Path, field: str, found: str, expected: str, mend: str) -> DocumentError:
+    return DocumentError(file=str(path), field=field, found=found, expected=expected, mend=mend)
 
 
 def _file(file: StoredFile) -> FrozenFile:

@@ -3,22 +3,27 @@
 import gzip
 import hashlib
 import io
-import os
 import re
 import tarfile
+import uuid
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from runner.errors import FixtureError, SupplyError
+from runner.artifacts import make_folders
+from runner.errors import FixtureError, StorageError, SupplyError
 from runner.folder import Caps
 from runner.members import Member, checked_members, checked_path, named, too_much
+from runner.parsing import read_file
 from sandbox.spec import MIB
 
 CAPS = Caps(files=20_000, file_bytes=64 * MIB, total_bytes=256 * MIB)
 """How much a source distribution may unpack to."""
+
+ARCHIVE_BYTES = 64 * MIB
+"""The largest source distribution."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +63,12 @@ class Downloads:
 
         Raises:
             FixtureError: what is served is not what is pinned.
+            StorageError: it cannot be kept.
             SupplyError: nothing can be fetched.
         """
         kept = self.folder / pin.sha256
         if kept.is_file():
-            data = kept.read_bytes()
+            data = read_file(kept, ARCHIVE_BYTES)
             if hashlib.sha256(data).hexdigest() == pin.sha256:
                 return data
         if self.index is None:
@@ -105,9 +111,7 @@ def unpack(archive: bytes, pin: Pin, caps: Caps = CAPS) -> tuple[Member, ...]:
     origin = f"sdist {pin}"
     plain = _decompressed(archive, origin, caps)
     try:
-        with tarfile.open(
-            fileobj=io.BytesIO(plain), mode="r:", encoding="utf-8", errors="surrogateescape"
-        ) as tar:
+        with tarfile.open(fileobj=io.BytesIO(plain), mode="r:", encoding="utf-8", errors="surrogateescape") as tar:
             members = tuple(_members(tar, origin, caps))
             rest = plain[tar.offset :]
     except (tarfile.TarError, OSError, ValueError, OverflowError, EOFError) as error:
@@ -184,10 +188,12 @@ def _no_archive(origin: str, found: str) -> FixtureError:
 
 
 def _keep(kept: Path, data: bytes) -> None:
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    half = kept.with_name(f"{kept.name}.{os.getpid()}.half")
+    make_folders(kept.parent)
+    half = kept.with_name(f".tmp-{kept.name}-{uuid.uuid4().hex[:12]}")
     try:
         half.write_bytes(data)
         half.replace(kept)
+    except OSError as error:
+        raise StorageError(file=str(kept), found=error.strerror or str(error)) from error
     finally:
         half.unlink(missing_ok=True)

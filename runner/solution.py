@@ -25,9 +25,7 @@ class Solution:
     """Tree digest of fixture + change."""
 
 
-def build_solution(
-    nomination: Nomination, fixture: Fixture, downloads: Downloads, repository: Repository
-) -> Solution:
+def build_solution(nomination: Nomination, fixture: Fixture, downloads: Downloads, repository: Repository) -> Solution:
     """Give the nomination's reference change.
 
     Raises:
@@ -48,20 +46,17 @@ def patched(fixture: Fixture, patch: StoredFile, repository: Repository) -> Solu
 
     Raises:
         FixtureError: it does not apply exactly, or changes nothing.
+        PatchError: our own repository failed.
     """
     origin = str(patch.place)
+    base = repository.ingest(fixture.entries, fixture.contents.get)
     try:
-        base = repository.ingest(fixture.entries, fixture.contents.get)
         applied = repository.apply(base, patch.read())
     except PatchError as error:
         mend = "make it anew on the fixture with 'git diff --binary --full-index --no-renames'"
-        raise _unfit(
-            origin, f"a patch that does not apply ({error})", "one that fits the fixture", mend
-        ) from error
+        raise _unfit(origin, f"a patch that does not apply ({error})", "one that fits the fixture", mend) from error
     if not applied.changes:
-        raise _unfit(
-            origin, "a patch that changes nothing", "at least one change", "make it anew, or remove it"
-        )
+        raise _unfit(origin, "a patch that changes nothing", "at least one change", "make it anew, or remove it")
     contents = MemoryContents(below=fixture.contents)
     for entry in applied.changes:
         if entry.sha256 is not None:
@@ -100,15 +95,11 @@ def projected(fixture: Fixture, later: Fixture, allowed: Matcher, origin: str) -
     try:
         digest = apply_change(fixture.digest, change, contents)
     except TreeError as error:
-        raise _unfit(
-            origin, f"half of a change ({error})", "paths that hold the whole change", mend
-        ) from error
+        raise _unfit(origin, f"half of a change ({error})", "paths that hold the whole change", mend) from error
     return Solution(change=Pack(entries=change, blobs=contents.get), digest=digest)
 
 
-def _later_version(
-    nomination: Nomination, source: SdistSolution, fixture: Fixture, downloads: Downloads
-) -> Solution:
+def _later_version(nomination: Nomination, source: SdistSolution, fixture: Fixture, downloads: Downloads) -> Solution:
     base = nomination.spec.fixture
     if base.kind != "sdist":
         raise TypeError(f"{nomination.id} has no sdist source")

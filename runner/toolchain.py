@@ -7,18 +7,20 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from runner.artifacts import make_folders, rename_new
 from runner.canonical import canonical, sha256
 from runner.documents.writing import printable
-from runner.errors import SupplyError, ToolchainError
+from runner.errors import StorageError, SupplyError, ToolchainError
 from runner.package_index import IndexSettings
 from runner.parsing import describe
 from runner.sdist import normal_name
 from sandbox.api import Pack, Sandbox
-from sandbox.spec import PYTHON, Mount
+from sandbox.spec import PYTHON, WORKSPACE_ROOT, Mount
 from sandbox.tree import Entry, Kind, read_folder, tree_digest
 
 TARGET = "/opt/toolchain"
@@ -129,24 +131,33 @@ def build_toolchain(lock: Lock, workshop: Workshop) -> Toolchain:
     Raises:
         SupplyError: pip could not build it.
         ToolchainError: what was kept is no longer what was built.
+        StorageError: the disk failed or is full.
     """
     key = _key(lock)
     kept = workshop.folder / key
-    if not kept.is_dir():
-        half = workshop.folder / f"{key}.half"
-        shutil.rmtree(half, ignore_errors=True)
-        try:
-            _install(lock, half, workshop)
-            _seal(half)
-            half.rename(kept)
-        finally:
-            shutil.rmtree(half, ignore_errors=True)
-    return _load(key, kept, lock)
+    try:
+        if not kept.is_dir():
+            _build(lock, kept, workshop)
+        return _load(key, kept, lock)
+    except OSError as error:
+        raise StorageError(file=str(kept), found=error.strerror or str(error)) from error
 
 
 def stored(toolchain: Toolchain, sandbox: Sandbox) -> Mount:
     """Keep a toolchain in the clean room's store and give the mount that shows it."""
     return Mount(object=sandbox.store(toolchain.pack), target=TARGET)
+
+
+def shown(lock: Lock | None, workshop: Workshop, sandbox: Sandbox) -> tuple[Mount, ...]:
+    """Build what is not built yet and give its mount; none for the standard library alone."""
+    return () if lock is None else (stored(build_toolchain(lock, workshop), sandbox),)
+
+
+def import_environment(import_paths: Iterable[str], mounts: tuple[Mount, ...]) -> tuple[tuple[str, str], ...]:
+    """Give the variables by which a public test command finds the workspace's folders, then the toolchain."""
+    inside = (WORKSPACE_ROOT if path == "." else f"{WORKSPACE_ROOT}/{path}" for path in import_paths)
+    folders = (*inside, *(mount.target for mount in mounts))
+    return (("PYTHONPATH", ":".join(folders)),) if folders else ()
 
 
 def distributions(toolchain: Toolchain) -> tuple[str, ...]:
@@ -182,8 +193,24 @@ def _key(lock: Lock) -> str:
     return sha256(canonical(known))
 
 
+def _build(lock: Lock, kept: Path, workshop: Workshop) -> None:
+    make_folders(workshop.folder)
+    half = Path(tempfile.mkdtemp(prefix=f".tmp-{kept.name[:12]}-", dir=workshop.folder))
+    try:
+        _install(lock, half, workshop)
+        _seal(half)
+        half.chmod(0o755)
+        rename_new(half, kept)
+    except FileExistsError:
+        # Another runner was quicker and built the same.
+        if not kept.is_dir():
+            raise
+    finally:
+        shutil.rmtree(half, ignore_errors=True)
+
+
 def _install(lock: Lock, half: Path, workshop: Workshop) -> None:
-    (half / "home").mkdir(parents=True)
+    (half / "home").mkdir()
     (half / "requirements.txt").write_text(lock.text, encoding="utf-8")
     argv = [
         *(sys.executable, "-m", "pip", f"--python={PYTHON}", "--isolated", "--disable-pip-version-check"),
@@ -273,9 +300,7 @@ def _walk(tree: Path) -> tuple[tuple[Entry, ...], dict[str, Path]]:
 
 def _load(key: str, kept: Path, lock: Lock) -> Toolchain:
     entries, paths = _walk(kept / "tree")
-    toolchain = Toolchain(
-        key=key, folder=kept / "tree", entries=entries, paths=paths, distributions=lock.distributions
-    )
+    toolchain = Toolchain(key=key, folder=kept / "tree", entries=entries, paths=paths, distributions=lock.distributions)
     built = (kept / "digest").read_text() if (kept / "digest").is_file() else "nothing"
     if toolchain.digest != built:
         raise ToolchainError(

@@ -249,9 +249,7 @@ Change = Callable[[dict[str, Any], dict[str, str]], object]
             ["candidates[nothing]"],
             id="one-candidate-more",
         ),
-        pytest.param(
-            lambda fields, _: fields["candidates"].pop(2), ["candidates[gone]"], id="one-candidate-less"
-        ),
+        pytest.param(lambda fields, _: fields["candidates"].pop(2), ["candidates[gone]"], id="one-candidate-less"),
         pytest.param(
             lambda fields, _: fields["candidates"][1].update(budget={"usd": "0.60"}),
             [
@@ -271,9 +269,7 @@ Change = Callable[[dict[str, Any], dict[str, str]], object]
         ),
     ],
 )
-def test_a_changed_input_under_a_used_id_is_refused_by_name(
-    tmp_path: Path, change: Change, fields: list[str]
-) -> None:
+def test_a_changed_input_under_a_used_id_is_refused_by_name(tmp_path: Path, change: Change, fields: list[str]) -> None:
     path = write_manifest(tmp_path / "releases", freeze(prepared(tmp_path / "one")))
     before = path.read_bytes()
     configuration, files = plain_fields(), nomination_files()
@@ -333,9 +329,7 @@ def test_a_folder_that_is_no_release_is_left_alone(tmp_path: Path) -> None:
 
 def test_two_freezes_at_once_leave_one_whole_manifest(tmp_path: Path) -> None:
     manifest = freeze(prepared(tmp_path))
-    threads = [
-        threading.Thread(target=write_manifest, args=(tmp_path / "releases", manifest)) for _ in range(8)
-    ]
+    threads = [threading.Thread(target=write_manifest, args=(tmp_path / "releases", manifest)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -362,11 +356,21 @@ def test_two_freezes_at_once_leave_one_whole_manifest(tmp_path: Path) -> None:
 def test_a_manifest_that_was_touched_is_refused(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
     whole = canonical(freeze(prepared(tmp_path)))
     assert spoil(whole) != whole
-    place = tmp_path / "manifest.json"
+    place = tmp_path / "pilot-1/manifest.json"
+    place.parent.mkdir()
     place.write_bytes(spoil(whole))
     with pytest.raises((DocumentError, DocumentErrors)) as caught:
         load_manifest(place)
     assert str(place) in str(caught.value)
+
+
+def test_a_manifest_stands_below_its_own_release(tmp_path: Path) -> None:
+    path = write_manifest(tmp_path / "releases", freeze(prepared(tmp_path)))
+    path.parent.rename(tmp_path / "releases/pilot-2")
+    with pytest.raises(DocumentError, match="found pilot-1; expected pilot-2"):
+        load_manifest(manifest_path(tmp_path / "releases", "pilot-2"))
+    with pytest.raises(DocumentError, match="runner freeze"):
+        load_manifest(path)
 
 
 def test_problems_of_all_nominations_are_told_together(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import hashlib
+import resource
 import tarfile
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.errors import FixtureError, SupplyError
+from runner.errors import FixtureError, StorageError, SupplyError
 from runner.folder import Caps
 from runner.members import Member
 from runner.sdist import Downloads, Pin, unpack
@@ -60,20 +61,12 @@ def test_an_honest_sdist_loses_its_top_folder_and_keeps_the_owners_x_bit() -> No
         pytest.param(
             entry("demo-1.0/l", type=tarfile.SYMTYPE, linkname="/etc/passwd"), "leads out", id="link-absolute"
         ),
-        pytest.param(
-            entry("demo-1.0/l", type=tarfile.SYMTYPE, linkname="../x"), "leads out", id="link-climbs"
-        ),
-        pytest.param(
-            entry("demo-1.0/d/l", type=tarfile.SYMTYPE, linkname="a/../.."), "leads out", id="link-bends"
-        ),
+        pytest.param(entry("demo-1.0/l", type=tarfile.SYMTYPE, linkname="../x"), "leads out", id="link-climbs"),
+        pytest.param(entry("demo-1.0/d/l", type=tarfile.SYMTYPE, linkname="a/../.."), "leads out", id="link-bends"),
         pytest.param(entry("demo-1.0/l", type=tarfile.SYMTYPE, linkname=""), "leads out", id="link-empty"),
-        pytest.param(
-            entry("demo-1.0/l", type=tarfile.LNKTYPE, linkname="demo-1.0/a.py"), "tar type", id="hard-link"
-        ),
+        pytest.param(entry("demo-1.0/l", type=tarfile.LNKTYPE, linkname="demo-1.0/a.py"), "tar type", id="hard-link"),
         pytest.param(entry("demo-1.0/f", type=tarfile.FIFOTYPE), "tar type", id="fifo"),
-        pytest.param(
-            entry("demo-1.0/c", type=tarfile.CHRTYPE, devmajor=1, devminor=3), "tar type", id="device"
-        ),
+        pytest.param(entry("demo-1.0/c", type=tarfile.CHRTYPE, devmajor=1, devminor=3), "tar type", id="device"),
         pytest.param(entry("demo-1.0/s", b"", type=tarfile.GNUTYPE_SPARSE), "tar type", id="sparse"),
     ],
 )
@@ -95,9 +88,7 @@ def test_a_name_that_steers_terminals_is_told_escaped() -> None:
     [
         pytest.param(gzip.compress(b"\0" * 10_000_000), id="bomb-without-end"),
         pytest.param(archive([entry("demo-1.0/a", b"\0" * 20_000)]), id="one-file-too-big"),
-        pytest.param(
-            archive([entry(f"demo-1.0/{n}", b"\0" * 9_000) for n in range(8)]), id="together-too-big"
-        ),
+        pytest.param(archive([entry(f"demo-1.0/{n}", b"\0" * 9_000) for n in range(8)]), id="together-too-big"),
         pytest.param(archive([entry(f"demo-1.0/{n}") for n in range(200)]), id="too-many"),
     ],
 )
@@ -163,6 +154,18 @@ def test_a_kept_file_that_changed_is_fetched_anew(tmp_path: Path) -> None:
     (tmp_path / pin.sha256).write_bytes(b"rotten")
     assert Downloads(folder=tmp_path, index=FakeIndex({"1.0": data})).obtain(pin) == data
     assert (tmp_path / pin.sha256).read_bytes() == data
+
+
+def test_a_full_disk_keeps_nothing_and_is_told(tmp_path: Path) -> None:
+    data = sdist({"a.py": bytes(range(256)) * 40})
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(StorageError, match="too large"):
+            Downloads(folder=tmp_path, index=FakeIndex({"1.0": data})).obtain(pin_of(data))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.iterdir())
 
 
 def test_without_file_and_index_the_mend_is_told(tmp_path: Path) -> None:
