@@ -70,9 +70,7 @@ class Calibrated:
     learned: tuple[CalibratedEvaluator, ...]
 
 
-def trials(
-    nomination: Nomination, fixture: Fixture, solution: Solution, repository: Repository
-) -> tuple[Trial, ...]:
+def trials(nomination: Nomination, fixture: Fixture, solution: Solution, repository: Repository) -> tuple[Trial, ...]:
     """List what is judged when a nomination is frozen: base, solution, and its probes.
 
     Raises:

@@ -141,9 +141,7 @@ def _plant(nomination: Nomination, members: tuple[Member, ...], dropped: tuple[b
             expected="at least one file",
             mend="name a source with files in it, keep more and drop less",
         )
-    checked = checked_members(
-        (replace(member, path=path) for path, member in placed.items()), nomination.file, CAPS
-    )
+    checked = checked_members((replace(member, path=path) for path, member in placed.items()), nomination.file, CAPS)
     return _frozen(checked, frozenset(public), (*dropped, *orders))
 
 

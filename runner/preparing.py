@@ -76,9 +76,7 @@ def prepare(
             problems.append(error)
     if problems:
         raise DocumentErrors(errors=tuple(problems))
-    return PreparedRelease(
-        config=inputs.config, nominations=tuple(prepared), folders=tuple(_folders(inputs, settings))
-    )
+    return PreparedRelease(config=inputs.config, nominations=tuple(prepared), folders=tuple(_folders(inputs, settings)))
 
 
 def prepare_nomination(
@@ -158,6 +156,5 @@ def _folders(inputs: Inputs, settings: Settings) -> Iterator[FrozenFolder]:
 
 def _files(folder: Path) -> tuple[FrozenFile, ...]:
     return tuple(
-        FrozenFile(path=file.path, sha256=file.sha256, executable=file.executable)
-        for file in list_files(folder)
+        FrozenFile(path=file.path, sha256=file.sha256, executable=file.executable) for file in list_files(folder)
     )

@@ -49,7 +49,5 @@ class FakeIndex:
     def download(self, pin: Pin) -> bytes:
         self.asked.append(pin)
         if pin.version not in self.files:
-            raise SupplyError(
-                file=f"sdist {pin}", field="index", found="nothing", expected="a file", mend="add it"
-            )
+            raise SupplyError(file=f"sdist {pin}", field="index", found="nothing", expected="a file", mend="add it")
         return self.files[pin.version]

@@ -88,9 +88,7 @@ def test_a_folder_stands_at_the_root_with_public_laid_over_it(tmp_path: Path) ->
 
 def test_a_fixture_stands_below_its_root_and_public_does_not(tmp_path: Path) -> None:
     files = nomination_files()
-    files["nomination.toml"] = files["nomination.toml"].replace(
-        'tier = "easy"', 'tier = "easy"\nroot = "pkg/a"'
-    )
+    files["nomination.toml"] = files["nomination.toml"].replace('tier = "easy"', 'tier = "easy"\nroot = "pkg/a"')
     fixture = build_fixture(nomination(tmp_path, files), NOTHING)
     assert set(content(fixture)) == {"pkg/a/wordcount.py", "tests/test_public.py"}
 
@@ -98,8 +96,7 @@ def test_a_fixture_stands_below_its_root_and_public_does_not(tmp_path: Path) -> 
 def test_seeded_files_are_a_fixture_too(tmp_path: Path) -> None:
     files = {path: text for path, text in nomination_files().items() if not path.startswith("fixture/")}
     files["nomination.toml"] += (
-        '[fixture]\nkind = "files"\nexecutable = ["run.sh"]\n'
-        'files = {"run.sh" = "#!/bin/sh\\n", "a/b.txt" = "é"}\n'
+        '[fixture]\nkind = "files"\nexecutable = ["run.sh"]\nfiles = {"run.sh" = "#!/bin/sh\\n", "a/b.txt" = "é"}\n'
     )
     fixture = build_fixture(nomination(tmp_path, files), NOTHING)
     assert content(fixture)["a/b.txt"] == "é".encode()
@@ -163,9 +160,7 @@ def test_a_drifted_fixture_is_refused_and_both_digests_are_named(tmp_path: Path)
     ("files", "found"),
     [
         pytest.param({"fixture/AGENTS.md": "only orders"}, "no file", id="nothing-left"),
-        pytest.param(
-            {"fixture/tests": "a file", "fixture/a": "a"}, "which is no folder", id="public-beneath"
-        ),
+        pytest.param({"fixture/tests": "a file", "fixture/a": "a"}, "which is no folder", id="public-beneath"),
         pytest.param({"fixture/.git/config": "x"}, "git keeps for itself", id="git"),
     ],
 )
@@ -192,8 +187,7 @@ def test_a_patch_solution_changes_what_it_says(tmp_path: Path) -> None:
     [
         pytest.param("diff --git a/x b/x\n", "changes nothing|does not apply", id="empty"),
         pytest.param(
-            "diff --git a/wordcount.py b/wordcount.py\n"
-            "--- a/wordcount.py\n+++ b/wordcount.py\n@@ -1 +1 @@\n-b\n+c\n",
+            "diff --git a/wordcount.py b/wordcount.py\n--- a/wordcount.py\n+++ b/wordcount.py\n@@ -1 +1 @@\n-b\n+c\n",
             "does not apply",
             id="other-base",
         ),
