@@ -18,10 +18,10 @@ from runner.documents.ledger import LedgerLine
 from runner.gateway.errors import GatewayError
 from runner.gateway.relay.terms import Patience, Terms
 from sandbox.api import Sandbox
-from sandbox.spec import MIB, PYTHON, Limits, Mount, Network, ObjectId, Reach, Role, UnitSpec
+from sandbox.spec import GIB, MIB, PYTHON, Limits, Mount, Network, ObjectId, Reach, Role, UnitSpec
 
 GATEWAY_TARGET = "/opt/gateway"
-GATEWAY_LIMITS = Limits(wall=timedelta(hours=24), memory_bytes=512 * MIB, tasks=128, output_bytes=1 * MIB)
+GATEWAY_LIMITS = Limits(wall=timedelta(hours=24), memory_bytes=2 * GIB, tasks=128, output_bytes=1 * MIB)
 PACKET_LIMIT = 128 << 10
 STARTED_S, OPENED_S, CLOSED_S, LEFT_S = 15.0, 5.0, 10.0, 2.0
 NOISE_LIMIT = 16 << 10

@@ -1,7 +1,11 @@
 """From a release's roster to what the gateway is told. Pure."""
 
-from runner.gateway.relay.terms import Ceilings, Terms
+from runner.gateway.relay.terms import Ceilings, Patience, Terms
 from runner.roster import Candidate, Judge, Route
+
+
+SCRIPTED_PATIENCE = Patience(first_wait_ms=20)
+"""A scripted provider comes back at once or never."""
 
 
 def terms_of(
@@ -24,6 +28,7 @@ def terms_of(
         credential=credential,
         headers=tuple(sorted(route.headers.items())),
         extra_body=dict(route.extra_body),
+        patience=SCRIPTED_PATIENCE if route.is_scripted else Patience(),
         usage_reporting="include_usage" in route.amendments,
         ceilings=Ceilings(
             requests=requests,

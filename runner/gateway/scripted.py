@@ -19,7 +19,7 @@ from runner.errors import DocumentError
 from runner.gateway.scenario import Answer, Scenario, Step
 
 LABEL = ("x-cleanroom-scripted", "1")
-MENDING = "write it as docs/reference says of cleanroom/scenario/1"
+MENDING = "write it as schemas/scenario.json says"
 
 
 def load_scenarios(folder: Path) -> dict[str, Scenario]:

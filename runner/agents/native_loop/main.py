@@ -168,5 +168,5 @@ def main() -> int:
 
 
 def _hide_from_own_account() -> None:
-    # Commands that the model runs share this account; without this they could write into our standard output.
+    # Commands that the model runs share this account; without this they could trace us, or write as we do.
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -18,7 +18,7 @@ from .rules import CHAT_PATH, MODELS_PATH, Refused, check_chat, check_line, erro
 from .tally import name_of
 from .terms import Terms
 
-CONNECTIONS = 32
+CONNECTIONS = 16
 CLOSE_S = 1.0
 OPERATIONS = {CHAT_PATH: "chat", MODELS_PATH: "models"}
 
@@ -41,6 +41,8 @@ class Attempt:
     _drafts: dict[int, Draft] = field(default_factory=dict)
     _connections: dict[socket.socket, threading.Thread] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _parsing: threading.Lock = field(default_factory=threading.Lock)
+    """One body at a time is taken apart: what a hostile one needs in memory is needed once."""
     _room: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(CONNECTIONS))
 
     def serve(self) -> None:
@@ -70,7 +72,9 @@ class Attempt:
         for serving in connections.values():
             serving.join(max(0.0, deadline - time.monotonic()))
         # A thread that still waits for its provider finds its line written, and nobody to answer.
-        for draft in tuple(self._drafts.values()):
+        with self._lock:
+            left = tuple(self._drafts.values())
+        for draft in left:
             self._settle(draft)
         self.listener.close()
         closed = {"say": "closed", "attempt": self.terms.attempt}
@@ -94,6 +98,8 @@ class Attempt:
         if head is None:
             return False
         draft = self._begin(head[1])
+        if draft is None:
+            return False
         try:
             self._handle(head, draft, inbound)
         except CLIENT_GONE:
@@ -113,8 +119,10 @@ class Attempt:
             pass
         return None
 
-    def _begin(self, target: str) -> Draft:
+    def _begin(self, target: str) -> Draft | None:
         with self._lock:
+            if self.closing.is_set():
+                return None
             spent, told = self._is_spent(), self._told_spent
             surplus = spent and told
             self._told_spent = spent
@@ -171,7 +179,8 @@ class Attempt:
         return self._decide_chat(draft, inbound)
 
     def _decide_chat(self, draft: Draft, inbound: Inbound) -> Exchange | tuple[int, bytes]:
-        chat = check_chat(draft.request, self.terms)
+        with self._parsing:
+            chat = check_chat(draft.request, self.terms)
         if isinstance(chat, Refused):
             return _refuse(draft, chat)
         draft.model_asked, draft.stream, draft.amended = name_of(chat.model), chat.stream, chat.amended

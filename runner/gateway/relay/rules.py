@@ -25,6 +25,9 @@ PROVIDER_FEATURES = frozenset(
     },
 )
 
+# Objects and lists take up to fifty times their text in memory, and a gateway out of memory is a fault of ours.
+BRACES = 500_000
+
 REMOTE_PARTS = frozenset({"file", "input_file", "video_url"})
 
 
@@ -89,6 +92,8 @@ def check_chat(body: bytes, terms: Terms) -> Chat | Refused:
 
 
 def _parse(body: bytes) -> Json | Refused:
+    if body.count(b"{") + body.count(b"[") > BRACES:
+        return Refused(refusal="body", status=400, message=f"the body has more than {BRACES} objects and lists")
     try:
         asked = json.loads(body, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:

@@ -209,12 +209,12 @@ def open_folder() -> Iterator[Path]:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs a second account")
-def test_commands_cannot_write_into_the_loops_own_stream(gateway: Gateway, open_folder: Path) -> None:
-    forge = "echo forged > /proc/$PPID/fd/1"
+def test_commands_cannot_reach_into_the_loops_own_process(gateway: Gateway, open_folder: Path) -> None:
+    reach = "echo forged > /proc/$PPID/fd/1 || ls /proc/$PPID/fd || head -c 1 /proc/$PPID/mem"
     (open_folder / "w").mkdir(mode=0o777)
-    with playing(gateway, call("run", command=forge), DONE) as (gate, provider):
+    with playing(gateway, call("run", command=reach), DONE) as (gate, provider):
         ran = run_native(open_folder / "p", open_folder / "w", gate.url, account=65534, tools=("run",))
-    assert "Permission denied" in replies(provider.requests)[0]
+    assert replies(provider.requests)[0].count("Permission denied") == 3
     assert (ran.telemetry.ended, ran.telemetry.unreadable_lines) == ("done", 0)
 
 

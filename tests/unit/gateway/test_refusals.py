@@ -2,6 +2,7 @@
 
 import json
 import socket
+import threading
 import time
 
 import pytest
@@ -86,6 +87,7 @@ def test_requests_that_reach_beyond_the_model_are_refused(
         pytest.param(b'{"model": "scripted/model", "temperature": NaN}', id="NaN"),
         pytest.param(b"\xff\xfe", id="bytes"),
         pytest.param(b'{"a":' * 100_000, id="deep"),
+        pytest.param(b'{"a": [' + b"[]," * 600_000 + b"0]}", id="wide"),
         pytest.param(b'{"n": ' + b"9" * 5_000 + b"}", id="digits"),
     ],
 )
@@ -160,6 +162,26 @@ def test_closing_an_attempt_writes_the_lines_of_requests_under_way(gateway: Gate
     with pytest.raises(OSError, match="refused"):
         socket.create_connection(("127.0.0.1", gate.port))
     sock.close()
+
+
+def test_large_bodies_at_once_do_not_end_the_gateway(gateway: Gateway) -> None:
+    body = b'{"model": "scripted/model", "x": [' + b'"ab",' * 1_000_000 + b"0]}"
+    with playing(gateway, SAY, patience=Patience()) as (gate, _):
+        asking = [threading.Thread(target=gate.post, args=(body,)) for _ in range(4)]
+        for thread in asking:
+            thread.start()
+        for thread in asking:
+            thread.join()
+        assert [line.failure for line in gate.traffic.lines] == [None] * 4
+
+
+def test_silent_connections_do_not_keep_an_attempt_open(gateway: Gateway) -> None:
+    with playing(gateway, SAY) as (gate, _):
+        silent = [socket.create_connection(("127.0.0.1", gate.port)) for _ in range(40)]
+        began = time.monotonic()
+    assert time.monotonic() - began < 3
+    for sock in silent:
+        sock.close()
 
 
 def test_attempts_do_not_see_each_other(gateway: Gateway) -> None:
