@@ -23,9 +23,7 @@ LONGEST_TARGET = 4095
 _LENGTH = struct.Struct(">Q")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1 << 20
-_ROWS = frozenset(
-    (str, str, bool, sha256, int, target) for sha256 in (str, type(None)) for target in (str, type(None))
-)
+_ROWS = frozenset((str, str, bool, sha256, int, target) for sha256 in (str, type(None)) for target in (str, type(None)))
 """The types of a header's row: path, kind, executable, sha256, size, link target."""
 
 
