@@ -1,23 +1,28 @@
 """The one place that writes evidence: whole folders, sealed, durable, never replaced; and reads them back."""
 
-import ctypes
-import errno
-import hashlib
 import os
 import re
-import shutil
-import stat
-import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from runner.canonical import D, canonical, parse, parse_lines, sha256
 from runner.documents.seal import SEAL_NAME, Seal, SealedFile, SealKind, Trial
-from runner.errors import SealBrokenError, SealTakenError, StorageError, UsageError
+from runner.durable import (
+    NAME,
+    TEMPORARY,
+    leftovers,
+    make_folders,
+    read_regular,
+    replace_file,
+    settle,
+    unfinished,
+    write_file,
+)
+from runner.errors import SealBrokenError, UsageError
 
 __all__ = [
+    "TEMPORARY",
     "Bond",
     "Files",
     "Flaw",
@@ -30,19 +35,13 @@ __all__ = [
     "parse",
     "parse_lines",
     "read_sealed",
+    "replace_file",
     "seal_folder",
     "sha256",
 ]
 
-TEMPORARY = ".tmp-"
-"""How the name of every unfinished folder begins; `leftovers` lists them."""
-
-_CHUNK = 1 << 20
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_PATH = re.compile(rf"{_NAME.pattern}(/{_NAME.pattern})*")
+_PATH = re.compile(rf"{NAME.pattern}(/{NAME.pattern})*")
 _LONGEST = 200
-_RENAME_NOREPLACE = 1
-_AT_FDCWD = -100
 
 Files = Mapping[str, bytes | Path]
 """Relative path -> its bytes, or the runner's own file that holds them."""
@@ -74,9 +73,7 @@ class Sealed:
         """
         listed = next((each for each in self.seal.files if each.path == path), None)
         if listed is None:
-            raise SealBrokenError(
-                file=str(self.folder / path), found="no such file in the seal", expected="the file"
-            )
+            raise SealBrokenError(file=str(self.folder / path), found="no such file in the seal", expected="the file")
         return _content(self.folder, listed)
 
     def holds(self, path: str) -> bool:
@@ -109,7 +106,7 @@ def seal_folder(parent: Path, name: str, files: Files, bond: Bond) -> str:
         StorageError: the disk failed or is full; nothing is visible under the name.
     """
     _check_paths(files)
-    with _unfinished(parent, name) as temporary:
+    with unfinished(parent, name) as temporary:
         listed = tuple(_write(temporary, path, files[path]) for path in sorted(files))
         seal = Seal(
             kind=bond.kind,
@@ -119,18 +116,18 @@ def seal_folder(parent: Path, name: str, files: Files, bond: Bond) -> str:
             files=listed,
         )
         data = canonical(seal)
-        _write(temporary, SEAL_NAME, data)
-        _settle(temporary, writable=False)
+        write_file(temporary, SEAL_NAME, data)
+        settle(temporary, writable=False)
     return sha256(data)
 
 
 def new_folder(parent: Path, name: str, files: Files) -> None:
     """Write a folder that later gets more folders into it; its files are whole from the start."""
     _check_paths(files)
-    with _unfinished(parent, name) as temporary:
+    with unfinished(parent, name) as temporary:
         for path in sorted(files):
-            _write(temporary, path, files[path])
-        _settle(temporary, writable=True)
+            write_file(temporary, path, files[path])
+        settle(temporary, writable=True)
 
 
 def read_sealed(folder: Path) -> Sealed:
@@ -150,7 +147,7 @@ def inspect_sealed(folder: Path) -> tuple[Sealed | None, tuple[Flaw, ...]]:
     """Open a sealed folder and list everything that is not as it was sealed."""
     place = folder / SEAL_NAME
     try:
-        data = _read(place)
+        data = read_regular(place)
         seal = parse(Seal, data, str(place))
     except (OSError, UsageError) as error:
         return None, (Flaw(file=place, found=str(error), expected="a readable seal"),)
@@ -164,19 +161,9 @@ def inspect_sealed(folder: Path) -> tuple[Sealed | None, tuple[Flaw, ...]]:
     return Sealed(folder=folder, seal=seal, digest=sha256(data)), tuple(flaws)
 
 
-def leftovers(parent: Path) -> tuple[Path, ...]:
-    """List what a killed runner left unfinished directly below a folder."""
-    return tuple(sorted(parent.glob(f"{TEMPORARY}*"))) if parent.is_dir() else ()
-
-
-def make_folders(path: Path) -> None:
-    """Make a folder and its parents, durably."""
-    if path.is_dir():
-        return
-    make_folders(path.parent)
-    with _storage(path):
-        path.mkdir(exist_ok=True)
-        _sync(path.parent)
+def _write(folder: Path, path: str, content: bytes | Path) -> SealedFile:
+    written = write_file(folder, path, content)
+    return SealedFile(path=path, sha256=written.sha256, size=written.size)
 
 
 def _check_paths(files: Files) -> None:
@@ -188,135 +175,11 @@ def _check_paths(files: Files) -> None:
         raise ValueError(f"{SEAL_NAME} is written by sealing alone")
 
 
-@contextmanager
-def _unfinished(parent: Path, name: str) -> Iterator[Path]:
-    """Give a fresh folder beside the final one; move it there at the end, or leave no trace of it."""
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"evidence cannot be kept under the name {name!r}")
-    make_folders(parent)
-    final = parent / name
-    temporary = parent / f"{TEMPORARY}{name}-{uuid.uuid4().hex[:12]}"
-    try:
-        with _storage(final):
-            temporary.mkdir(mode=0o755)
-            yield temporary
-            rename_new(temporary, final)
-            _sync(parent)
-    finally:
-        _discard(temporary)
-
-
-@contextmanager
-def _storage(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno in {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR} and os.path.lexists(path):
-            raise SealTakenError(file=str(path)) from error
-        raise StorageError(file=str(path), found=error.strerror or str(error)) from error
-
-
-def _write(root: Path, path: str, content: bytes | Path) -> SealedFile:
-    target = root / path
-    if not target.parent.is_dir():
-        target.parent.mkdir(parents=True)
-    digest, size = hashlib.sha256(), 0
-    out = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o444)
-    try:
-        for chunk in _chunks(content):
-            digest.update(chunk)
-            size += len(chunk)
-            _write_all(out, chunk)
-        os.fchmod(out, 0o444)
-        os.fsync(out)
-    finally:
-        os.close(out)
-    return SealedFile(path=path, sha256=digest.hexdigest(), size=size)
-
-
-def _write_all(out: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(out, rest) :]
-
-
-def _chunks(content: bytes | Path) -> Iterator[bytes]:
-    if isinstance(content, bytes):
-        yield content
-        return
-    with _opened(content) as source:
-        while chunk := os.read(source, _CHUNK):
-            yield chunk
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    """Open a regular file and nothing else: no link is followed, no pipe is waited for."""
-    source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(source).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
-        yield source
-    finally:
-        os.close(source)
-
-
-def _read(path: Path) -> bytes:
-    return b"".join(_chunks(path))
-
-
-def _settle(folder: Path, *, writable: bool) -> None:
-    """Make every folder durable from the bottom up; sealed ones also lose their write bits."""
-    for place, _, _ in os.walk(folder, topdown=False):
-        if not writable:
-            Path(place).chmod(0o555)
-        _sync(Path(place))
-
-
-def _sync(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
-
-
-def _discard(temporary: Path) -> None:
-    if not os.path.lexists(temporary):
-        return
-    for place, _, _ in os.walk(temporary):
-        Path(place).chmod(0o755)
-    shutil.rmtree(temporary, ignore_errors=True)
-
-
-def rename_new(source: Path, target: Path) -> None:
-    """Move a folder to a name that must be free."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    old, new = os.fsencode(source), os.fsencode(target)
-    if libc.renameat2(_AT_FDCWD, old, _AT_FDCWD, new, _RENAME_NOREPLACE) == 0:
-        return
-    code = ctypes.get_errno()
-    if code not in {errno.EINVAL, errno.ENOSYS}:
-        raise OSError(code, os.strerror(code), str(target))
-    rename_plain(source, target)
-
-
-def rename_plain(source: Path, target: Path) -> None:
-    """Move a folder where the file system knows no exclusive rename.
-
-    Between the look and the move nothing can be lost: a folder only ever replaces an empty one, and a sealed
-    folder is never empty.
-    """
-    if os.path.lexists(target):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
-    source.rename(target)
-
-
 def _content(folder: Path, listed: SealedFile) -> bytes:
     path = folder / listed.path
     expected = f"sha256 {listed.sha256}"
     try:
-        data = _read(path)
+        data = read_regular(path)
     except OSError as error:
         found = error.strerror or str(error)
         raise SealBrokenError(file=str(path), found=found, expected=expected) from error

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import rfc8785
-
 from evaluators.model import VerdictCause
 from runner.agent_end import agent_end, agent_run
 from runner.canonical import canonical, sha256
@@ -199,8 +197,9 @@ def _check_ruling(graded: _Graded, found: Ruling, frozen: FrozenEvaluator | None
         yield from differ(file, "passed", found.passed, every)
     if frozen is not None and frozen.cases is not None:
         yield from differ(file, "evaluator_sha256", found.evaluator_sha256, frozen.sha256)
-        ids = rfc8785.dumps([case.id for case in found.cases])
-        yield from differ(file, "sha256 of the cases", sha256(ids), frozen.cases_sha256)
+        # As runner.release froze it.
+        ids = canonical({"cases": [case.id for case in found.cases]})
+        yield from differ(file, "sha256 of the cases' ids", sha256(ids), frozen.cases_sha256)
 
 
 def _check_words(graded: _Graded, made: Submission) -> Iterator[Finding]:

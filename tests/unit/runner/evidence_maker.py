@@ -98,7 +98,13 @@ def _nomination() -> FrozenNomination:
         "allowed_changes": ["slugs.py"],
         "evaluators": [{"id": "hidden", "kind": "pytest"}],
     }
-    evaluator = FrozenEvaluator(id="hidden", kind="pytest", sha256=EVALUATOR, cases=None, cases_sha256=None)
+    evaluator = FrozenEvaluator(
+        id="hidden",
+        kind="pytest",
+        sha256=EVALUATOR,
+        cases=len(CASES),
+        cases_sha256=sha256(canonical({"cases": list(CASES)})),
+    )
     return FrozenNomination(
         id="slugs",
         spec=NominationSpec.model_validate_json(canonical(spec)),

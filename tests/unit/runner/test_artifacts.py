@@ -23,7 +23,7 @@ from runner.artifacts import (
     new_folder,
     parse,
     read_sealed,
-    rename_plain,
+    replace_file,
     seal_folder,
     sha256,
 )
@@ -32,13 +32,12 @@ from runner.documents.evidence import Host
 from runner.documents.facts import path_bytes, path_text
 from runner.documents.seal import SEAL_NAME, Seal, SealKind, Trial
 from runner.documents.writing import printable
+from runner.durable import rename_plain
 from runner.errors import DocumentError, DocumentErrors, SealBrokenError, SealTakenError
 
 ROOT = Path(__file__).parents[3]
 CHILD = (sys.executable, str(Path(__file__).with_name("sealing.py")))
-TRIAL = Trial(
-    release="pilot", manifest_sha256="a" * 64, candidate="oracle", nomination="slugs", attempt=1, try_=1
-)
+TRIAL = Trial(release="pilot", manifest_sha256="a" * 64, candidate="oracle", nomination="slugs", attempt=1, try_=1)
 BOND = Bond(kind=SealKind.SUBMISSION, trial=TRIAL)
 HOST = Host(kernel="6.1", systemd="252", manager="private", cgroups="v2", layers="idmap", image="loop")
 FILES = {"candidate.diff": b"diff\n", "streams/stdout": b"", "tree.json": b"{}"}
@@ -86,9 +85,7 @@ GOOD = canonical(HOST)
     [
         pytest.param(GOOD + b"\n", "another form from byte", id="trailing newline"),
         pytest.param(GOOD.replace(b'","', b'", "', 1), "another form", id="space"),
-        pytest.param(
-            GOOD.replace(b'{"cgroups":"v2",', b'{"cgroups":"v2","cgroups":"v2",'), "twice", id="twin key"
-        ),
+        pytest.param(GOOD.replace(b'{"cgroups":"v2",', b'{"cgroups":"v2","cgroups":"v2",'), "twice", id="twin key"),
         pytest.param(GOOD.replace(b'"v2"', b"1.5"), "only integers", id="float"),
         pytest.param(GOOD.replace(b'"v2"', b"NaN"), "only integers", id="nan"),
         pytest.param(GOOD.replace(b'"v2"', b'"\\ud800"'), "canonical JSON", id="surrogate"),
@@ -99,9 +96,7 @@ GOOD = canonical(HOST)
         pytest.param(b"9" * 5000, "canonical JSON", id="huge number"),
         pytest.param(b"[]", "a JSON object", id="list"),
         pytest.param(GOOD.replace(b"host/1", b"host/2"), "cleanroom/host/1", id="other version"),
-        pytest.param(
-            GOOD.replace(b"cleanroom/host/1", b"cleanroom/void/1"), "cleanroom/host/1", id="other kind"
-        ),
+        pytest.param(GOOD.replace(b"cleanroom/host/1", b"cleanroom/void/1"), "cleanroom/host/1", id="other kind"),
         pytest.param(canonical({"kernel": "6.1"}), "cleanroom/host/1", id="no schema"),
         pytest.param(b"", "canonical JSON", id="empty"),
     ],
@@ -198,9 +193,7 @@ def test_a_second_seal_under_a_name_is_refused_and_the_first_stays(tmp_path: Pat
 @pytest.mark.parametrize("squatter", ["empty folder", "file", "link"])
 def test_not_even_an_empty_folder_is_replaced(tmp_path: Path, squatter: str) -> None:
     place = tmp_path / "submission"
-    {"empty folder": place.mkdir, "file": place.touch, "link": lambda: place.symlink_to("nowhere")}[
-        squatter
-    ]()
+    {"empty folder": place.mkdir, "file": place.touch, "link": lambda: place.symlink_to("nowhere")}[squatter]()
     with pytest.raises(SealTakenError):
         seal_folder(tmp_path, "submission", FILES, BOND)
     with pytest.raises(FileExistsError):
@@ -229,6 +222,14 @@ def test_names_that_tools_could_read_in_two_ways_are_refused(tmp_path: Path, pat
 def test_twins_that_differ_in_case_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="evidence"):
         seal_folder(tmp_path, "submission", {"A": b"", "a": b""}, BOND)
+
+
+def test_a_derived_file_is_replaced_whole_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    place = tmp_path / "new" / "aggregate.json"
+    for data in (b"one", b"two"):
+        replace_file(place, data)
+        assert place.read_bytes() == data
+    assert list(place.parent.iterdir()) == [place]
 
 
 def unlock(folder: Path) -> None:
@@ -322,9 +323,7 @@ def seal_elsewhere(store: Path, *before: str) -> subprocess.CompletedProcess[str
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system")
 @pytest.mark.parametrize("option", ["size", "nr_inodes"])
-def test_a_full_disk_leaves_nothing_half_written_at_whichever_write_it_fills(
-    tmp_path: Path, option: str
-) -> None:
+def test_a_full_disk_leaves_nothing_half_written_at_whichever_write_it_fills(tmp_path: Path, option: str) -> None:
     """A real tmpfs in its own mount namespace, a page or an inode larger each time, until the seal fits."""
     script = """
         mount -t tmpfs -o "$1" none "$2" || exit 9

@@ -182,6 +182,15 @@ def test_a_solved_verdict_cannot_be_forged_consistently_without_its_cases(tmp_pa
     assert "hidden.json" in named(verify(store, manifest))
 
 
+def test_a_case_that_was_left_out_or_put_in_is_found(tmp_path: Path) -> None:
+    store, manifest = whole(tmp_path)
+    place = store.folder(store.trial(SOLVER, 1)) / GRADINGS
+    value = json.loads((place / "evaluators" / "hidden.json").read_bytes())
+    value["cases"].pop()
+    reseal(place, {"evaluators/hidden.json": canonical(value)})
+    assert "sha256 of the cases' ids" in named(verify(store, manifest))
+
+
 def test_a_failure_that_its_termination_shows_cannot_be_left_out(tmp_path: Path) -> None:
     store, manifest = whole(tmp_path)
     place = store.folder(store.trial(SOLVER, 1)) / "submission"
