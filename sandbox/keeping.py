@@ -137,7 +137,7 @@ class Keeping:
 
     def start(self, spec: UnitSpec) -> Answer:
         """Start a unit as far as its launcher."""
-        name = f"cr-{token_hex(8)}"
+        name = f"job-{token_hex(8)}"
         ends, streams, handle = unit_pipes(socket_input=spec.role is Role.GATEWAY)
         try:
             with ExitStack() as owned:
@@ -192,7 +192,7 @@ class Keeping:
         shown = paths.workspace if paths is not None else room.seen if room is not None else None
         return UnitPlace(
             unit=name,
-            slice=f"cleanroom-{name.removeprefix('cr-')}.slice",
+            slice=f"{name}.slice",
             account=account,
             uid=number,
             root=str(folder / "root"),

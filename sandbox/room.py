@@ -69,6 +69,25 @@ def refuse_dirty(folder: Path) -> None:
     )
 
 
+def clear(folder: Path = HOST_FOLDER, span: AccountRange | None = None) -> tuple[str, ...] | None:
+    """Look once more at what made a room unusable, and take the mark away if nothing is left.
+
+    Gives None where there was no mark, else what is still there: nothing, and the room is usable again.
+    """
+    mark = folder / "dirty.json"
+    if not mark.exists():
+        return None
+    accounts = span or AccountRange()
+    left = tuple(
+        f"process {pid} of account {owner}"
+        for pid in _processes()
+        if (owner := _owner(pid)) is not None and accounts.first <= owner <= accounts.last
+    )
+    if not left:
+        mark.unlink()
+    return left
+
+
 def mark_dirty(folder: Path, left: tuple[str, ...]) -> None:
     """Have the next run refused until somebody has looked."""
     _replace(folder / "dirty.json", {"boot": _boot_id(), "left": list(left)})

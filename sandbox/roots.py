@@ -16,7 +16,7 @@ _FOLDERS = (
     "var/tmp",
     "work",
     "home/agent",
-    "opt/cleanroom",
+    "opt",
 )
 
 
@@ -53,5 +53,5 @@ def generated_etc(account: str, number: int) -> dict[str, str]:
         "hosts": "127.0.0.1 localhost\n::1 localhost\n",
         "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
         "resolv.conf": "",
-        "hostname": "cleanroom\n",
+        "hostname": "localhost\n",
     }

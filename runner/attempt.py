@@ -1,0 +1,328 @@
+"""One try of an attempt, from its beginning to its seal. It decides nothing: the pure rules do."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runner import __version__
+from runner.agent_end import agent_end, agent_run
+from runner.agents.model import AgentTask
+from runner.agents.registry import AGENTS
+from runner.agents.traffic import sum_traffic
+from runner.artifacts import read_sealed
+from runner.canonical import canonical, parse, sha256
+from runner.documents import writing
+from runner.documents.evidence import Submission, UnitEnd, Walls
+from runner.documents.facts import (
+    AgentFailure,
+    Blame,
+    Controls,
+    Facts,
+    Origin,
+    Phase,
+    Phases,
+    Spent,
+    Unavailable,
+    VoidFact,
+)
+from runner.documents.ledger import LedgerLine
+from runner.documents.manifest import Manifest
+from runner.documents.seal import Trial
+from runner.documents.writing import printable
+from runner.durable import TEMPORARY
+from runner.errors import RunnerError, StorageError
+from runner.evaluation import evaluate, reopen
+from runner.grading import Made, grading, void
+from runner.journal import SUBMISSION, Store
+from runner.roster import Agent, Candidate
+from runner.runtime import Asked, Ran, Room, Runtime
+from runner.staging import Staged, Stages
+from sandbox.api import LauncherReport, Pack, WorkspaceRequest
+from sandbox.capture import Capture, capture
+from sandbox.errors import CaptureError, KeeperError, PatchError, SandboxError
+from sandbox.inspected import CaptureLimits
+from sandbox.spec import GATE_PORT
+
+LEDGER = f"{TEMPORARY}ledger.jsonl"
+"""Lines as they come, beside what is sealed: a killed runner loses none that was acknowledged."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Trail:
+    """What there is of a try so far; a fault seals it as partial evidence."""
+
+    trial: Trial
+    candidate: Candidate
+    started_ms: int
+    ledger: Path
+    phase: Phase = Phase.PREFLIGHT
+    asked: Asked | None = None
+    ran: Ran | None = None
+    walls: dict[str, LauncherReport] = field(default_factory=dict)
+
+    def take(self, line: LedgerLine) -> None:
+        """Keep a ledger line for good before it is acknowledged."""
+        with self.ledger.open("ab") as stream:
+            stream.write(canonical(line) + b"\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    def lines(self) -> tuple[LedgerLine, ...]:
+        """Give the lines of the work itself, or of the probe where nothing else was run."""
+        if self.ran is not None:
+            return self.ran.lines
+        return self.asked.lines if self.asked is not None else ()
+
+    def phases(self) -> Phases:
+        """Tell what the phases took so far."""
+        return Phases(preflight=_probe_spent(self.asked), solution=_spent(self.ran))
+
+    def files(self) -> dict[str, bytes]:
+        """Give what evidence there is, under the names that sealed folders know."""
+        files: dict[str, bytes] = {}
+        if self.asked is not None:
+            files["preflight.json"] = canonical(self.asked.preflight)
+        if self.lines():
+            files["ledger.jsonl"] = _jsonl(self.lines())
+        if self.walls:
+            files["launcher.json"] = _walls(self.walls)
+        if self.ran is not None:
+            files |= _run_files(self.ran)
+        return files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempts:
+    """All that tries of one release need."""
+
+    store: Store
+    manifest: Manifest
+    runtime: Runtime
+    stages: Stages
+    patches: Callable[[Candidate, Staged], Pack]
+    """What the agent `patch` applies."""
+    clock: Callable[[], int]
+    """Milliseconds since 1970, UTC."""
+
+    def run(self, trial: Trial, candidate: Candidate, staged: Staged) -> None:
+        """Run one try and seal how it ended.
+
+        Raises:
+            KeeperError: the keeper died; the try is sealed as void first.
+            StorageError: the disk failed; what is not sealed is void when the next run looks at it.
+        """
+        started = self.clock()
+        self.store.begin(trial, runner=__version__, started_ms=started)
+        folder = self.store.folder(trial)
+        trail = _Trail(trial=trial, candidate=candidate, started_ms=started, ledger=folder / LEDGER)
+        with self._sealing(trail, staged):
+            if self._available(trail, staged):
+                captured = self._work(trail, staged)
+                self._seal_submission(trail, staged, captured)
+        trail.ledger.unlink(missing_ok=True)
+        if (folder / SUBMISSION).exists():
+            self.grade(trial, candidate, staged)
+
+    @contextmanager
+    def _sealing(self, trail: _Trail, staged: Staged) -> Iterator[None]:
+        """Seal a fault as a void, with what evidence there is."""
+        try:
+            yield
+        except StorageError:
+            raise
+        except KeeperError as error:
+            self._seal_void(trail, staged, _fault(Blame.HOST, trail.phase, error, interrupted=True))
+            raise
+        except (CaptureError, PatchError) as error:
+            self._seal_void(trail, staged, _fault(Blame.RUNNER, trail.phase, error))
+        except SandboxError as error:
+            self._seal_void(trail, staged, _fault(Blame.HOST, trail.phase, error))
+        except RunnerError as error:
+            self._seal_void(trail, staged, _fault(Blame.RUNNER, trail.phase, error))
+
+    def _available(self, trail: _Trail, staged: Staged) -> bool:
+        """Ask the frozen question; who does not answer it is sealed as unavailable."""
+        limits = self.manifest.limits.preflight.limits()
+        trail.asked = self.runtime.preflight(trail.candidate, limits, trail.take)
+        trail.walls |= {f"preflight-{at}": ran.result.report for at, ran in enumerate(trail.asked.runs, 1)}
+        preflight = trail.asked.preflight
+        if preflight.reason is None:
+            return True
+        told = Unavailable(reason=preflight.reason, detail=preflight.detail)
+        self._seal_end(trail, staged, Facts(unavailable=told))
+        return False
+
+    def _work(self, trail: _Trail, staged: Staged) -> Capture:
+        """Let the candidate work, and read what it left once its unit is gone."""
+        limits = self.manifest.limits.solution.limits()
+        trail.phase = Phase.WORKSPACE
+        with self.stages.sandbox.workspace(WorkspaceRequest(layers=staged.layers, limits=limits)) as workspace:
+            trail.phase = Phase.SOLUTION
+            label = f"{trail.trial.candidate}-{trail.trial.nomination}-{trail.trial.attempt}-{trail.trial.try_}"
+            room = Room(limits=limits, label=label, workspace=workspace, toolchain=staged.toolchain)
+            trail.ran = self.runtime.run(trail.candidate, self._task(trail.candidate, staged), room, trail.take)
+            trail.walls["solution"] = trail.ran.result.report
+            trail.phase = Phase.CAPTURE
+            return capture(
+                self.stages.sandbox,
+                workspace,
+                staged.base,
+                self.stages.workbench.repository,
+                CaptureLimits(),
+                self.stages.inspection(),
+            )
+
+    def _task(self, candidate: Candidate, staged: Staged) -> AgentTask:
+        nomination = staged.prepared.nomination
+        loop = nomination.spec.loop
+        change = None
+        if candidate.agent is Agent.ORACLE:
+            change = staged.prepared.solution.change
+        elif candidate.agent is Agent.PATCH:
+            change = self.patches(candidate, staged)
+        return AgentTask(
+            prompt=nomination.prompt,
+            wall=self.manifest.limits.solution.limits().wall,
+            model=candidate.model,
+            gate_port=GATE_PORT if AGENTS[candidate.agent].needs_gateway else None,
+            turns=loop.turns,
+            tools=("run",) if loop.run else (),
+            root=nomination.spec.root,
+            reasoning=candidate.variant,
+            change=change,
+        )
+
+    def _seal_submission(self, trail: _Trail, staged: Staged, captured: Capture) -> None:
+        """Seal what was left behind, the moment its capture is proven."""
+        if trail.ran is None or trail.asked is None:
+            raise CaptureError("a capture without a run")
+        trail.phase = Phase.SEAL
+        ran, host = trail.ran, writing.host(self.stages.sandbox.facts())
+        ended = agent_end(agent_run(ran.result.termination, ran.lines, ran.telemetry))
+        document = Submission(
+            trial=trail.trial,
+            origin=self._origin(trail.candidate, staged),
+            base_sha256=captured.base_digest,
+            tree_sha256=captured.tree_digest,
+            patch_sha256=sha256(captured.patch),
+            failure=ended if isinstance(ended, AgentFailure) else None,
+            void=ended if isinstance(ended, VoidFact) else None,
+            started_ms=trail.started_ms,
+            ended_ms=self.clock(),
+            phases=trail.phases(),
+        )
+        files = trail.files() | {
+            "submission.json": canonical(document),
+            "candidate.diff": captured.patch,
+            "tree.json": canonical(writing.tree(captured)),
+            "capture.json": canonical(writing.capture(captured)),
+            "ledger.jsonl": _jsonl(ran.lines),
+            "host.json": canonical(host),
+        }
+        self.store.seal_submission(trail.trial, files)
+
+    def grade(self, trial: Trial, candidate: Candidate, staged: Staged) -> None:
+        """Append a grading to a sealed submission, read back from its sealed bytes.
+
+        Raises:
+            KeeperError: the keeper died; the submission stays, and is graded by the next run.
+        """
+        started = self.clock()
+        sealed = read_sealed(self.store.folder(trial) / SUBMISSION)
+        reopened = reopen(sealed, staged, self.stages.workbench.repository)
+        evaluation = evaluate(staged, reopened)
+        host = canonical(writing.host(self.stages.sandbox.facts()))
+        made = Made(
+            origin=self._origin(candidate, staged),
+            started_ms=started,
+            ended_ms=self.clock(),
+            phases=evaluation.phases,
+        )
+        name = self.store.next_grading(trial)
+        document = grading(name, reopened.document, sealed.digest, evaluation.parts(), made)
+        self.store.seal_grading(document, evaluation.files() | {"host.json": host})
+
+    def seal_lost(self, trial: Trial, candidate: Candidate, staged: Staged) -> None:
+        """Seal a try whose runner was killed, with the ledger lines it had acknowledged."""
+        folder = self.store.folder(trial)
+        left = folder / LEDGER
+        lines = tuple(_whole_lines(left)) if left.exists() else ()
+        why = "the runner was killed before the try was sealed"
+        fact = VoidFact(blame=Blame.RUNNER, phase=Phase.SOLUTION, reason=why, interrupted=True)
+        spent = Phases(solution=Spent(cost_usd=sum_traffic(lines).cost)) if lines else Phases()
+        made = Made(origin=self._origin(candidate, staged), started_ms=self.clock(), ended_ms=None, phases=spent)
+        files = {"ledger.jsonl": _jsonl(lines)} if lines else {}
+        self.store.seal_void(void(trial, Facts(void=fact), made), files)
+        left.unlink(missing_ok=True)
+
+    def _seal_void(self, trail: _Trail, staged: Staged, fact: VoidFact) -> None:
+        self._seal_end(trail, staged, Facts(void=fact))
+
+    def _seal_end(self, trail: _Trail, staged: Staged, facts: Facts) -> None:
+        made = Made(
+            origin=self._origin(trail.candidate, staged),
+            started_ms=trail.started_ms,
+            ended_ms=self.clock(),
+            phases=trail.phases(),
+        )
+        host = canonical(writing.host(self.stages.sandbox.facts()))
+        self.store.seal_void(void(trail.trial, facts, made), trail.files() | {"host.json": host})
+
+    def _origin(self, candidate: Candidate, staged: Staged) -> Origin:
+        routes = {route.id: route for route in self.manifest.routes}
+        host = writing.host(self.stages.sandbox.facts())
+        return Origin(
+            runner=__version__,
+            host_sha256=sha256(canonical(host)),
+            toolchains=tuple(mount.object for mount in staged.toolchain),
+            scripted=candidate.route is not None and routes[candidate.route].is_scripted,
+            controls=Controls(self.manifest.controls),
+        )
+
+
+def _fault(blame: Blame, phase: Phase, error: Exception, *, interrupted: bool = False) -> VoidFact:
+    return VoidFact(blame=blame, phase=phase, reason=printable(str(error)), interrupted=interrupted)
+
+
+def _spent(ran: Ran | None) -> Spent | None:
+    if ran is None:
+        return None
+    return writing.spent(ran.result.termination, cost_usd=_cost(ran.lines))
+
+
+def _probe_spent(asked: Asked | None) -> Spent | None:
+    if asked is None or not asked.runs:
+        return None
+    wall = sum(ran.result.termination.usage.wall_ms for ran in asked.runs)
+    return Spent(wall_ms=wall, cost_usd=_cost(asked.lines))
+
+
+def _cost(lines: tuple[LedgerLine, ...]) -> str | None:
+    return sum_traffic(lines).cost if lines else None
+
+
+def _run_files(ran: Ran) -> dict[str, bytes]:
+    result = ran.result
+    end = UnitEnd(end=writing.end(result.termination), stdout_bytes=len(result.stdout), stderr_bytes=len(result.stderr))
+    return {
+        "termination.json": canonical(end),
+        "telemetry.json": canonical(ran.telemetry),
+        "streams/stdout": result.stdout,
+        "streams/stderr": result.stderr,
+    }
+
+
+def _walls(walls: dict[str, LauncherReport]) -> bytes:
+    return canonical(Walls.model_validate({"units": {name: report.seen for name, report in walls.items()}}))
+
+
+def _jsonl(lines: tuple[LedgerLine, ...]) -> bytes:
+    return b"".join(canonical(line) + b"\n" for line in lines)
+
+
+def _whole_lines(file: Path) -> Iterator[LedgerLine]:
+    """Read the lines that were written whole; the last may have been cut by the kill."""
+    for line in file.read_bytes().split(b"\n")[:-1]:
+        yield parse(LedgerLine, line, str(file))

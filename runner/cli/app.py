@@ -1,0 +1,52 @@
+"""The commands. Heavy parts are imported by the command that needs them, so that `--help` is quick."""
+
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from runner import __version__
+
+_COMMANDS = {
+    "lint": ("runner.cli.plan", "Check a release configuration and its nominations."),
+    "freeze": ("runner.cli.plan", "Run the controls and write the release's manifest."),
+    "pilot": ("runner.cli.run", "Run the planned attempts of a frozen release."),
+    "verify": ("runner.cli.evidence", "Check a release's evidence from its files alone."),
+    "aggregate": ("runner.cli.evidence", "Make the table from sealed evidence, and print it."),
+    "host": ("runner.cli.host", "Look after this machine's clean room."),
+}
+"""Each command's module, and what the list of commands says of it."""
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name every command without importing it."""
+        del ctx
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command's module when it is asked for."""
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        command = getattr(import_module(_COMMANDS[cmd_name][0]), cmd_name)
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, said) for name, (_, said) in _COMMANDS.items()])
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="runner")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Release configuration; default: $BENCHMARK_CONFIG, then config/pilot.json.",
+)
+@click.pass_context
+def app(context: click.Context, config: Path | None) -> None:
+    """Run coding-agent evaluations in clean rooms, and prove what came of them."""
+    context.obj = config

@@ -1,0 +1,88 @@
+"""`runner verify` and `runner aggregate`."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from runner.canonical import canonical
+from runner.durable import replace_file
+from runner.errors import VerificationError
+from runner.freezer import RELEASES, NotFrozenError, load_frozen
+from runner.inputs import load_inputs
+from runner.journal import Store
+from runner.release import load_manifest, manifest_digest, manifest_path
+from runner.reports.aggregate import aggregate as gather
+from runner.reports.markdown import markdown, notes
+from runner.reports.table import plain
+from runner.reports.terminal import coloured
+from runner.settings import host_settings
+from runner.verification.rebuilding import Rebuilder
+from runner.verify import read_schemas, verify_release
+
+SCHEMAS = Path("schemas")
+
+
+@click.command()
+@click.option("--no-rebuild", is_flag=True, help="Do not put base and patch together again (needs no fixtures).")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines.")
+@click.pass_obj
+def verify(config: Path | None, no_rebuild: bool, as_json: bool) -> int:  # noqa: FBT001 - click passes flags by name
+    """Check a release's evidence from its files alone: every byte, every bond, every derived word."""
+    settings = host_settings(config)
+    inputs = load_inputs(settings)
+    path = manifest_path(settings.checkout / RELEASES, inputs.config.release)
+    if not path.exists():
+        raise NotFrozenError(release=inputs.config.release)
+    manifest = load_manifest(path)
+    store = Store(root=inputs.places.store, release=manifest.release, manifest_sha256=manifest_digest(manifest))
+    rebuild = None
+    if not no_rebuild:
+        frozen = load_frozen(settings)
+        rebuild = Rebuilder(frozen.workbench.repository, frozen.base)
+    report = verify_release(store, manifest, schemas=read_schemas(settings.checkout / SCHEMAS), rebuild=rebuild)
+    for finding in report.findings:
+        click.echo(
+            json.dumps({"file": finding.file, "found": finding.found, "expected": finding.expected})
+            if as_json
+            else str(finding)
+        )
+    if not as_json:
+        for each in (*report.unfinished, *report.unchecked):
+            click.echo(f"note: {each}", err=True)
+        said = f"{len(report.findings)} findings" if report.findings else "all evidence is what it says it is"
+        click.echo(f"verified {report.folders} sealed folders, {report.files} files: {said}")
+    return VerificationError.exit_code if report.findings else 0
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="JSON lines.")
+@click.pass_obj
+def aggregate(config: Path | None, as_json: bool) -> int:  # noqa: FBT001 - as above
+    """Write aggregate.json and aggregate.md from sealed evidence, and print the table."""
+    settings = host_settings(config)
+    inputs = load_inputs(settings)
+    path = manifest_path(settings.checkout / RELEASES, inputs.config.release)
+    if not path.exists():
+        raise NotFrozenError(release=inputs.config.release)
+    manifest = load_manifest(path)
+    store = Store(root=inputs.places.store, release=manifest.release, manifest_sha256=manifest_digest(manifest))
+    gathered = gather(store, manifest)
+    folder = inputs.places.results / manifest.release
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_file(folder / "aggregate.json", canonical(gathered))
+    replace_file(folder / "aggregate.md", markdown(gathered).encode())
+    if as_json:
+        for row in gathered.rows:
+            click.echo(row.model_dump_json(by_alias=True))
+        return 0
+    if sys.stdout.isatty() and settings.colour:
+        Console().print(coloured(gathered.rows))
+    else:
+        click.echo(plain(gathered.rows), nl=False)
+    for note in notes(gathered):
+        click.echo(note)
+    click.echo(f"written: {folder}/aggregate.json and aggregate.md; evidence: {store.root / store.release}")
+    return 0

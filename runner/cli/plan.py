@@ -1,0 +1,72 @@
+"""`runner lint` and `runner freeze`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from runner.cli.privilege import need_root
+from runner.errors import UsageError
+from runner.finding import Finding, Severity
+from runner.freezer import freeze_release
+from runner.inputs import load_inputs
+from runner.lint import lint as find_problems
+from runner.lint import usual_aids
+from runner.release import manifest_digest
+from runner.settings import Settings, host_settings
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="JSON lines.")
+@click.pass_obj
+def lint(config: Path | None, as_json: bool) -> int:  # noqa: FBT001 - click passes flags by name
+    """Check a release configuration and its nominations; nothing is run."""
+    findings = _findings(host_settings(config))
+    for each in findings:
+        click.echo(json.dumps(_row(each)) if as_json else str(each))
+    wrong = sum(each.severity is Severity.ERROR for each in findings)
+    if not as_json:
+        click.echo(f"{wrong} errors, {len(findings) - wrong} warnings", err=True)
+    return UsageError.exit_code if wrong else 0
+
+
+@click.command()
+@click.option("--no-controls", is_flag=True, help="Do not run the controls; every later document says so.")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines.")
+@click.pass_obj
+def freeze(config: Path | None, no_controls: bool, as_json: bool) -> int:  # noqa: FBT001 - as above
+    """Write the release's manifest, after its nominations' controls have ended as they must."""
+    settings = host_settings(config)
+    broken = [each for each in _findings(settings) if each.severity is Severity.ERROR]
+    for each in broken:
+        click.echo(str(each), err=True)
+    if broken:
+        return UsageError.exit_code
+    if not no_controls:
+        need_root("freeze, unless with --no-controls,")
+    frozen = freeze_release(settings, controls=not no_controls)
+    digest = manifest_digest(frozen.manifest)
+    if as_json:
+        told = {"release": frozen.manifest.release, "manifest": str(frozen.path), "sha256": digest, "new": frozen.fresh}
+        click.echo(json.dumps(told))
+    else:
+        what = "frozen" if frozen.fresh else "frozen already, and unchanged"
+        click.echo(f"release {frozen.manifest.release}: {what}")
+        click.echo(f"  {frozen.path}  sha256 {digest}")
+        click.echo(f"  {len(frozen.manifest.planned)} planned attempts; controls {frozen.manifest.controls}")
+    return 0
+
+
+def _findings(settings: Settings) -> tuple[Finding, ...]:
+    inputs = load_inputs(settings)
+    return find_problems(inputs, settings, usual_aids(inputs, settings))
+
+
+def _row(found: Finding) -> dict[str, str]:
+    return {
+        "severity": found.severity.value,
+        "file": found.file,
+        "field": found.field,
+        "message": found.message,
+        "mend": found.mend,
+    }

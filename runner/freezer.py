@@ -1,0 +1,101 @@
+"""Freezing a release: its inputs, its controls in the clean room, its manifest; and loading it again."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.documents.manifest import Manifest
+from runner.errors import UsageError
+from runner.freezing import find_records, keep_records, with_controls
+from runner.inputs import Inputs, load_inputs
+from runner.preparing import Workbench, open_workbench, prepare
+from runner.release import PreparedRelease, check_inputs, freeze, load_manifest, manifest_path, write_manifest
+from runner.settings import Settings
+from runner.staging import Stages
+from sandbox.capture import Base
+from sandbox.client import open_sandbox
+from sandbox.room import AccountRange
+
+RELEASES = Path("releases")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotFrozenError(UsageError):
+    """A release has no manifest yet."""
+
+    release: str
+
+    def __str__(self) -> str:
+        return f"release {self.release} is not frozen; run: runner freeze"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    """A frozen release whose inputs are at hand and are the frozen ones."""
+
+    inputs: Inputs
+    manifest: Manifest
+    path: Path
+    prepared: PreparedRelease
+    workbench: Workbench
+    fresh: bool = False
+    """Whether it was frozen just now."""
+
+    def base(self, nomination: str) -> Base:
+        """Give the frozen base of a nomination, for putting base and patch together again."""
+        fixture = next(each.fixture for each in self.prepared.nominations if each.nomination.id == nomination)
+        commit = self.workbench.repository.ingest(fixture.entries, fixture.contents.get)
+        return Base(digest=fixture.digest, commit=commit, listings=fixture.contents)
+
+
+def load_frozen(settings: Settings, *, offline: bool = False) -> Frozen:
+    """Load a frozen release and hold its inputs against its manifest.
+
+    Raises:
+        NotFrozenError: it was never frozen.
+        DriftError, FixtureError: an input is not the frozen one.
+    """
+    inputs = load_inputs(settings)
+    path = manifest_path(settings.checkout / RELEASES, inputs.config.release)
+    if not path.exists():
+        raise NotFrozenError(release=inputs.config.release)
+    manifest = load_manifest(path)
+    workbench = open_workbench(inputs.places, settings, offline=offline)
+    records = find_records(inputs.places.store, manifest)
+    prepared = prepare(inputs, settings, workbench, records, manifest)
+    check_inputs(manifest, prepared, str(path))
+    return Frozen(inputs=inputs, manifest=manifest, path=path, prepared=prepared, workbench=workbench)
+
+
+def freeze_release(settings: Settings, *, controls: bool) -> Frozen:
+    """Freeze a release, with its controls run in the clean room unless told not to.
+
+    Freezing it again changes nothing, and runs nothing.
+
+    Raises:
+        DocumentErrors: inputs are broken, or a control did not end as it must.
+        DriftError: the release's id is used, and an input differs.
+        SandboxError, EvaluatorError: a fault.
+    """
+    inputs = load_inputs(settings)
+    if manifest_path(settings.checkout / RELEASES, inputs.config.release).exists():
+        return load_frozen(settings)
+    workbench = open_workbench(inputs.places, settings)
+    prepared = prepare(inputs, settings, workbench, {})
+    if controls:
+        prepared = _controlled(inputs, prepared, workbench)
+        keep_records(inputs.places.store, prepared)
+    manifest = freeze(prepared)
+    path = write_manifest(settings.checkout / RELEASES, manifest)
+    return Frozen(inputs=inputs, manifest=manifest, path=path, prepared=prepared, workbench=workbench, fresh=True)
+
+
+def _controlled(inputs: Inputs, prepared: PreparedRelease, workbench: Workbench) -> PreparedRelease:
+    with open_sandbox(inputs.places.state, accounts_of(inputs)) as sandbox:
+        stages = Stages(sandbox=sandbox, workbench=workbench, limits=inputs.config.limits)
+        return with_controls(prepared, workbench, stages)
+
+
+def accounts_of(inputs: Inputs) -> AccountRange:
+    """Give the range of accounts that a configuration grants."""
+    accounts = inputs.config.clean_room.accounts
+    return AccountRange(first=accounts.first, last=accounts.last)

@@ -1,0 +1,260 @@
+"""The pilot: every planned attempt of a frozen release, one after another, from wherever the last run ended."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from runner.agents.registry import AGENTS
+from runner.attempt import Attempts
+from runner.errors import DocumentError, UsageError
+from runner.folder import list_files
+from runner.freezer import Frozen, accounts_of
+from runner.gateway.bundle import gateway_bundle
+from runner.gateway.client import Gateway, open_gateway
+from runner.gateway.scripted import load_scenarios, scripted_provider
+from runner.inputs import Inputs
+from runner.journal import Store, state
+from runner.outcome import Outcome
+from runner.release import PreparedNomination, manifest_digest
+from runner.reports.aggregate import planned
+from runner.roster import AVAILABLE, Candidate, Route
+from runner.runtime import Runtime
+from runner.schedule import Action, Cell, Standing, Step, TryState, next_step, schedule
+from runner.selection import candidate_keys, select
+from runner.settings import Settings
+from runner.solution import patched
+from runner.staging import Staged, Stages
+from sandbox.api import Pack, Sandbox
+from sandbox.client import open_sandbox
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a call asks for."""
+
+    candidates: tuple[str, ...] = ()
+    """Ids or models; none: all."""
+    nominations: tuple[str, ...] = ()
+    attempt: int | None = None
+    resume: bool = False
+    retry_unavailable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What a pilot did."""
+
+    tries: int
+    gradings: int
+    voids: int
+    """Tries of this run that ended void."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing was left to do."""
+        return self.tries == 0 and self.gradings == 0
+
+
+def selected(inputs: Inputs, cells: tuple[Cell, ...], wanted: Wanted) -> tuple[Cell, ...]:
+    """Pick planned attempts.
+
+    Raises:
+        UsageError: a selector names nothing, or the release wants a nomination to be named.
+    """
+    config = inputs.config
+    if config.require_nomination_selection and not wanted.nominations:
+        raise DocumentError(
+            file=inputs.file,
+            field="require_nomination_selection",
+            found="no --nomination",
+            expected="at least one",
+            mend="name the nominations to run with --nomination",
+        )
+    candidates = select(config.candidates, wanted.candidates, candidate_keys, "candidate")
+    nominations = select(config.nomination_ids, wanted.nominations, lambda name: (name,), "nomination")
+    order = {each.id: place for place, each in enumerate(candidates)}
+    ranks = {name: place for place, name in enumerate(nominations)}
+    chosen = [
+        cell
+        for cell in cells
+        if cell.candidate in order and cell.nomination in ranks and wanted.attempt in {None, cell.attempt}
+    ]
+    if not chosen:
+        raise UsageError("nothing of this selection is planned; run: runner pilot --dry-run")
+    return tuple(sorted(chosen, key=lambda cell: (order[cell.candidate], ranks[cell.nomination], cell.attempt)))
+
+
+def store_of(frozen: Frozen) -> Store:
+    """Give the store of a release's evidence."""
+    manifest = frozen.manifest
+    return Store(root=frozen.inputs.places.store, release=manifest.release, manifest_sha256=manifest_digest(manifest))
+
+
+def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell) -> Done:
+    """Run what is left to do.
+
+    Raises:
+        BegunError: something was begun already, and nobody said that it may be.
+        UsageError: an agent or a credential is missing.
+        SandboxError: the host cannot hold a clean room, or lost it.
+    """
+    store = store_of(frozen)
+    cells = selected(frozen.inputs, planned(frozen.manifest), wanted)
+    rules = frozen.manifest.retry_policy
+    states = {cell: _states(store, cell, rules.canonical_grading) for cell in cells}
+    steps = schedule(cells, states, rules, resume=wanted.resume, retry_unavailable=wanted.retry_unavailable)
+    todo = [step for step in steps if step.action is not Action.SKIP or step.lost is not None]
+    if not todo:
+        return Done(tries=0, gradings=0, voids=0)
+    candidates = {each.id: each for each in frozen.manifest.candidates}
+    active = tuple(candidates[name] for name in dict.fromkeys(step.cell.candidate for step in todo))
+    check_runnable(settings, frozen, active)
+    with _attempts(settings, frozen, store, active) as attempts:
+        run = _Run(frozen=frozen, attempts=attempts, candidates=candidates, wanted=wanted, tell=tell)
+        for place, step in enumerate(todo, 1):
+            run.cell(step, f"[{place}/{len(todo)}]")
+        return Done(tries=run.tries, gradings=run.gradings, voids=run.voids)
+
+
+def check_runnable(settings: Settings, frozen: Frozen, candidates: tuple[Candidate, ...]) -> None:
+    """Say nothing if all that the candidates need is here.
+
+    Raises:
+        DocumentError: an agent is not available, or a credential is not set.
+    """
+    routes = {route.id: route for route in frozen.manifest.routes}
+    for candidate in candidates:
+        place = f"candidates[{candidate.id}]"
+        if candidate.agent not in AVAILABLE:
+            raise DocumentError(
+                file=frozen.inputs.file,
+                field=f"{place}.agent",
+                found=candidate.agent.value,
+                expected=f"one of {', '.join(sorted(AVAILABLE))}",
+                mend="select other candidates with --candidate",
+            )
+        name = None if candidate.route is None else routes[candidate.route].credential
+        if name is not None and settings.credential(name) is None:
+            raise DocumentError(
+                file="the environment",
+                field=name,
+                found="nothing",
+                expected=f"the key of route {candidate.route}",
+                mend=f"set {name}, or select other candidates with --candidate",
+            )
+
+
+def _states(store: Store, cell: Cell, rule: str) -> tuple[TryState, ...]:
+    return tuple(state(each, rule) for each in store.tries(cell))
+
+
+@contextmanager
+def _attempts(
+    settings: Settings, frozen: Frozen, store: Store, candidates: tuple[Candidate, ...]
+) -> Iterator[Attempts]:
+    """Open the clean room, the gateway, and the scripted providers that the candidates need."""
+    routes = {route.id: route for route in frozen.manifest.routes}
+    asking = [each for each in candidates if AGENTS[each.agent].needs_gateway]
+    used = {each.route: routes[each.route] for each in asking if each.route is not None}
+    with ExitStack() as stack:
+        sandbox = stack.enter_context(open_sandbox(frozen.inputs.places.state, accounts_of(frozen.inputs)))
+        urls = {name: stack.enter_context(_address(settings, route)) for name, route in used.items()}
+        gateway = stack.enter_context(_gateway(sandbox)) if asking else None
+        yield Attempts(
+            store=store,
+            manifest=frozen.manifest,
+            runtime=Runtime(
+                sandbox=sandbox,
+                gateway=gateway,
+                routes=routes,
+                base_urls=urls,
+                credential=settings.credential,
+            ),
+            stages=Stages(sandbox=sandbox, workbench=frozen.workbench, limits=frozen.manifest.limits),
+            patches=_Patches(settings=settings, frozen=frozen),
+            clock=lambda: time.time_ns() // 1_000_000,
+        )
+
+
+@contextmanager
+def _address(settings: Settings, route: Route) -> Iterator[str]:
+    """Give where a route leads; a scripted one is served as long as this is held."""
+    if route.scripted is None:
+        yield route.base_url or ""
+        return
+    with scripted_provider(load_scenarios(settings.path(route.scripted))) as provider:
+        yield provider.base_url
+
+
+@contextmanager
+def _gateway(sandbox: Sandbox) -> Iterator[Gateway]:
+    with open_gateway(sandbox, sandbox.store(gateway_bundle())) as gateway:
+        yield gateway
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Patches:
+    """Reads what the agent `patch` applies."""
+
+    settings: Settings
+    frozen: Frozen
+
+    def __call__(self, candidate: Candidate, staged: Staged) -> Pack:
+        name = f"{staged.prepared.nomination.id}.patch"
+        folder = self.settings.path(candidate.patches or ".")
+        for file in list_files(folder):
+            if file.path == name:
+                return patched(staged.prepared.fixture, file, self.frozen.workbench.repository).change
+        raise DocumentError(
+            file=str(folder), field=name, found="no such file", expected="a patch in git's form", mend="add it"
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """A pilot on its way."""
+
+    frozen: Frozen
+    attempts: Attempts
+    candidates: dict[str, Candidate]
+    wanted: Wanted
+    tell: Tell
+    tries: int = 0
+    gradings: int = 0
+    voids: int = 0
+    _nominations: dict[str, PreparedNomination] = field(default_factory=dict)
+
+    def cell(self, step: Step, place: str) -> None:
+        """Do one attempt's steps until there is none left."""
+        rules = self.frozen.manifest.retry_policy
+        store = self.attempts.store
+        while step.action is not Action.SKIP or step.lost is not None:
+            self.tell(f"{place} {step.cell}: {step.action.value} try {step.number} ({step.why})")
+            self._do(step)
+            states = _states(store, step.cell, rules.canonical_grading)
+            last = states[-1]
+            self.voids += last.standing in {Standing.VOID, Standing.UNGRADED}
+            self.tell(f"{place} {step.cell}: {last.outcome or Outcome.VOID}")
+            step = next_step(step.cell, states, rules)
+
+    def _do(self, step: Step) -> None:
+        cell, attempts = step.cell, self.attempts
+        candidate = self.candidates[cell.candidate]
+        staged = attempts.stages.staged(self._prepared(cell.nomination))
+        if step.lost is not None:
+            attempts.seal_lost(attempts.store.trial(cell, step.lost), candidate, staged)
+        trial = attempts.store.trial(cell, step.number)
+        if step.action is Action.GRADE:
+            attempts.grade(trial, candidate, staged)
+            self.gradings += 1
+        elif step.action is Action.RUN:
+            attempts.run(trial, candidate, staged)
+            self.tries += 1
+
+    def _prepared(self, name: str) -> PreparedNomination:
+        if not self._nominations:
+            self._nominations |= {each.nomination.id: each for each in self.frozen.prepared.nominations}
+        return self._nominations[name]

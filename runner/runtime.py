@@ -1,0 +1,153 @@
+"""Running an agent in its unit, with the gateway as its only peer where it asks a model."""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from runner.agents.model import Agent, AgentCommand, AgentTask
+from runner.agents.registry import AGENTS
+from runner.agents.traffic import metered
+from runner.documents.ledger import LedgerLine
+from runner.documents.telemetry import Preflight, Telemetry
+from runner.gateway.client import AttemptTraffic, Gateway
+from runner.gateway.errors import GatewayError
+from runner.gateway.routes import terms_of
+from runner.preflight import PROBE_PROMPT, Probe, judge_probe, no_probe_needed, wants_another
+from runner.roster import Candidate, Route
+from sandbox.api import Gate, Sandbox
+from sandbox.spec import GATE_PORT, Limits, Mount, Network, Reach, Role, UnitSpec, WorkspaceId
+from sandbox.unit import UnitResult, run
+
+OnLine = Callable[[LedgerLine], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """One run of an agent: how its unit ended, what its stream says, what the gateway saw."""
+
+    result: UnitResult
+    telemetry: Telemetry
+    lines: tuple[LedgerLine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A candidate's preflight, and the ledger of it."""
+
+    preflight: Preflight
+    runs: tuple[Ran, ...] = ()
+
+    @property
+    def lines(self) -> tuple[LedgerLine, ...]:
+        """Every request that the probe made."""
+        return tuple(line for ran in self.runs for line in ran.lines)
+
+
+@dataclass(slots=True, kw_only=True)
+class Runtime:
+    """The clean room and the gateway, as agents are run in it."""
+
+    sandbox: Sandbox
+    gateway: Gateway | None
+    """None where no agent of this run asks a model."""
+    routes: Mapping[str, Route]
+    base_urls: Mapping[str, str]
+    """Where each route leads, by its id; a scripted provider's address for a scripted one."""
+    credential: Callable[[str], str | None]
+    _probed: dict[str, Asked] = field(default_factory=dict)
+
+    def preflight(self, candidate: Candidate, limits: Limits, on_line: OnLine) -> Asked:
+        """Ask a candidate the frozen question, once a run.
+
+        Raises:
+            SandboxError, GatewayError: a fault.
+        """
+        if candidate.id not in self._probed:
+            self._probed[candidate.id] = self._probe(candidate, limits, on_line)
+        return self._probed[candidate.id]
+
+    def _probe(self, candidate: Candidate, limits: Limits, on_line: OnLine) -> Asked:
+        if not AGENTS[candidate.agent].needs_gateway:
+            return Asked(preflight=no_probe_needed())
+        task = AgentTask(
+            prompt=PROBE_PROMPT,
+            wall=limits.wall,
+            model=candidate.model,
+            gate_port=GATE_PORT,
+            turns=1,
+            reasoning=candidate.variant,
+            probe=True,
+        )
+        runs: list[Ran] = []
+        probes: list[Probe] = []
+        while wants_another(probes):
+            ran = self.run(candidate, task, Room(limits=limits, label=f"{candidate.id}-probe-{len(runs)}"), on_line)
+            if ran.result.termination.is_fault:
+                raise GatewayError(f"the probe's unit was lost: {ran.result.termination.detail}")
+            runs.append(ran)
+            probes.append(Probe(termination=ran.result.termination, telemetry=ran.telemetry, lines=ran.lines))
+        return Asked(preflight=judge_probe(probes), runs=tuple(runs))
+
+    def run(self, candidate: Candidate, task: AgentTask, room: "Room", on_line: OnLine) -> Ran:
+        """Run an agent to its end.
+
+        Raises:
+            SandboxError, GatewayError, AgentTaskError: a fault.
+        """
+        agent = AGENTS[candidate.agent]
+        command = agent.command(task)
+        with ExitStack() as stack:
+            gate, traffic = self._reach(agent, candidate, room, on_line, stack)
+            result = run(self.sandbox, self._spec(command, room, gate), stdin=command.stdin)
+        lines = () if traffic is None else traffic.lines
+        telemetry = agent.telemetry(result.stdout, result.stderr, result.termination)
+        return Ran(
+            result=result,
+            telemetry=telemetry if traffic is None else metered(telemetry, lines),
+            lines=lines,
+        )
+
+    def _reach(
+        self, agent: Agent, candidate: Candidate, room: "Room", on_line: OnLine, stack: ExitStack
+    ) -> tuple[Gate | None, AttemptTraffic | None]:
+        """Open the gate and have the gateway serve it, for agents that ask a model."""
+        if not agent.needs_gateway:
+            return None, None
+        if self.gateway is None or candidate.route is None:
+            raise GatewayError(f"{candidate.id} asks a model, and there is no gateway or no route")
+        route = self.routes[candidate.route]
+        terms = terms_of(
+            room.label,
+            candidate,
+            route,
+            base_url=self.base_urls[route.id],
+            credential=None if route.credential is None else self.credential(route.credential),
+        )
+        gate = stack.enter_context(self.sandbox.gate())
+        traffic = stack.enter_context(self.gateway.attempt(terms, os.dup(gate.listener), on_line))
+        return gate, traffic
+
+    def _spec(self, command: AgentCommand, room: "Room", gate: Gate | None) -> UnitSpec:
+        shown = tuple(Mount(object=self.sandbox.store(pack), target=target) for target, pack in command.packs)
+        network = Network() if gate is None else Network(reach=Reach.GATE, namespace=gate.namespace, port=gate.port)
+        return UnitSpec(
+            role=Role.CANDIDATE,
+            argv=command.argv,
+            limits=room.limits,
+            environment=command.environment,
+            workspace=room.workspace,
+            mounts=(*command.mounts, *shown, *room.toolchain),
+            network=network,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """Where an agent runs: the probe has no workspace."""
+
+    limits: Limits
+    label: str
+    """Names the traffic at the gateway."""
+    workspace: WorkspaceId | None = None
+    toolchain: tuple[Mount, ...] = ()

@@ -1,0 +1,130 @@
+"""A nomination set up in the clean room: stored layers, toolchain, the base of captures; once a run."""
+
+from dataclasses import dataclass, field, replace
+
+from evaluators.model import Bench, Evaluator, Submission
+from evaluators.public_tests import PublicTests, run_public_tests
+from runner.config import ReleaseLimits
+from runner.controls import Graded
+from runner.freezing import Stage
+from runner.preparing import Workbench
+from runner.release import PreparedNomination
+from runner.toolchain import TARGET, build_toolchain, stored
+from sandbox.api import Pack, Sandbox
+from sandbox.capture import Base, harness_pack
+from sandbox.spec import Mount, ObjectId
+from sandbox.workspace_git import workspace_git
+
+INSPECTION_TARGET = "/opt/inspection"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """One nomination, ready to be worked on and judged."""
+
+    prepared: PreparedNomination
+    base: Base
+    fixture: ObjectId
+    git: ObjectId
+    """The layer with the workspace's own one-commit repository; candidates alone see it."""
+    toolchain: tuple[Mount, ...]
+    tests: PublicTests
+    bench: Bench
+    """What evaluators judge with."""
+    tests_bench: Bench
+    """The same, under the limits of public tests."""
+
+    @property
+    def layers(self) -> tuple[ObjectId, ...]:
+        """What a candidate's workspace stands on."""
+        return (self.git, self.fixture)
+
+    def submission(self, change: Pack, tree_digest: str, final_message: str | None = None) -> Submission:
+        """Give a change to the base as it is judged."""
+        return Submission(base=(self.fixture,), change=change, tree_digest=tree_digest, final_message=final_message)
+
+    def solution(self) -> Submission:
+        """Give the reference solution as it is judged."""
+        solution = self.prepared.solution
+        return self.submission(solution.change, solution.digest)
+
+
+@dataclass(slots=True, kw_only=True)
+class Stages:
+    """All nominations of a run, staged when first asked for. `runner.freezing.ControlRoom` is one."""
+
+    sandbox: Sandbox
+    workbench: Workbench
+    limits: ReleaseLimits
+    _known: dict[str, Staged] = field(default_factory=dict)
+    _harness: Mount | None = None
+
+    def inspection(self) -> Mount:
+        """Give the mount that shows the capture's harness."""
+        if self._harness is None:
+            self._harness = Mount(object=self.sandbox.store(harness_pack()), target=INSPECTION_TARGET)
+        return self._harness
+
+    def staged(self, prepared: PreparedNomination) -> Staged:
+        """Store a nomination's fixture and toolchain.
+
+        Raises:
+            SandboxError, RunnerError: a fault, or a toolchain that cannot be built.
+        """
+        name = prepared.nomination.id
+        if name not in self._known:
+            self._known[name] = self._stage(prepared)
+        return self._known[name]
+
+    def _stage(self, prepared: PreparedNomination) -> Staged:
+        fixture, spec = prepared.fixture, prepared.nomination.spec
+        toolchain = self._toolchain(prepared)
+        bench = Bench(
+            sandbox=self.sandbox,
+            toolchain=toolchain,
+            python_path=(TARGET,) if toolchain else (),
+            root=spec.root,
+            limits=self.limits.evaluators.limits(),
+            import_paths=spec.toolchain.import_paths,
+        )
+        return Staged(
+            prepared=prepared,
+            base=Base(
+                digest=fixture.digest,
+                commit=self.workbench.repository.ingest(fixture.entries, fixture.contents.get),
+                listings=fixture.contents,
+            ),
+            fixture=self.sandbox.store(fixture.pack),
+            git=self.sandbox.store(workspace_git(fixture.entries, fixture.contents.get)),
+            toolchain=toolchain,
+            tests=PublicTests(command=spec.public_tests.command, files=fixture.public_pack),
+            bench=bench,
+            tests_bench=replace(bench, limits=self.limits.public_tests.limits()),
+        )
+
+    def _toolchain(self, prepared: PreparedNomination) -> tuple[Mount, ...]:
+        if prepared.lock is None:
+            return ()
+        return (stored(build_toolchain(prepared.lock, self.workbench.workshop), self.sandbox),)
+
+    def stage(self, prepared: PreparedNomination) -> Stage:
+        """Set a nomination up for its controls."""
+        staged = self.staged(prepared)
+        return Stage(base=(staged.fixture,), bench=staged.bench, grade=ControlGrade(staged))
+
+
+@dataclass(frozen=True, slots=True)
+class ControlGrade:
+    """Grades controls as submissions are graded; a fault is an error here."""
+
+    staged: Staged
+
+    def __call__(self, submission: Submission, evaluators: tuple[Evaluator, ...]) -> Graded:
+        """Grade one control.
+
+        Raises:
+            SandboxError, EvaluatorError: a fault.
+        """
+        tests = run_public_tests(self.staged.tests, submission, self.staged.tests_bench)
+        verdicts = {each.id: each.judge(submission, self.staged.bench) for each in evaluators}
+        return Graded(public_tests=tests.passed, verdicts=verdicts)
