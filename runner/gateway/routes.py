@@ -3,7 +3,6 @@
 from runner.gateway.relay.terms import Ceilings, Patience, Terms
 from runner.roster import Candidate, Judge, Route
 
-
 SCRIPTED_PATIENCE = Patience(first_wait_ms=20)
 """A scripted provider comes back at once or never."""
 

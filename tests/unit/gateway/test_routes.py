@@ -7,11 +7,11 @@ import pytest
 
 from runner.gateway.relay.terms import Ceilings, Patience, Terms, TermsError, parse_terms
 from runner.gateway.routes import SCRIPTED_PATIENCE, terms_of
-from runner.roster import Budget, Candidate, Route
+from runner.roster import Agent, Budget, Candidate, Route
 
 
 def candidate(**changes: object) -> Candidate:
-    return Candidate(**{"id": "c", "agent": "native", "model": "m/1", "route": "r", **changes})
+    return Candidate(**{"id": "c", "agent": Agent.NATIVE, "model": "m/1", "route": "r", **changes})
 
 
 def test_a_route_and_a_budget_become_terms() -> None:
