@@ -8,14 +8,20 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from http.client import HTTPException
 from pathlib import Path
 from typing import TypeGuard
+from urllib.error import HTTPError
+from urllib.parse import urljoin
+from urllib.request import Request, urlopen
 
-import httpx
-
+from runner.documents.writing import printable
 from runner.errors import SupplyError
+from runner.parsing import describe
 from runner.sdist import ARCHIVE_BYTES, Pin, normal_name
 
+SCHEMES = ("https://", "http://")
+TIMEOUT_SECONDS = 60
 PYPI = "https://pypi.org/simple"
 PIP_READS = frozenset({"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "VIRTUAL_ENV"})
 """Variables that pip finds its configuration by, besides its own."""
@@ -76,6 +82,15 @@ def parse_index(listing: str) -> IndexSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What an index answered, from where in the end."""
+
+    url: str
+    content_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HttpIndex:
     """A package index over HTTPS. It sends a package's name and nothing else."""
 
@@ -89,7 +104,7 @@ class HttpIndex:
         """
         failed = _unserved(pin, "no index that is read over HTTP")
         for url in (self.settings.url, *self.settings.more):
-            if url.startswith(("https://", "http://")):
+            if url.startswith(SCHEMES):
                 try:
                     return self._download(url.rstrip("/"), pin)
                 except SupplyError as error:
@@ -97,16 +112,27 @@ class HttpIndex:
         raise failed
 
     def _download(self, index: str, pin: Pin) -> bytes:
-        page = f"{index}/{normal_name(pin.name)}/"
+        page = self._get(f"{index}/{normal_name(pin.name)}/", pin, ACCEPTED)
+        link = pick(links(page.content_type, page.data.decode("utf-8", "replace")), pin)
+        return self._get(urljoin(page.url, link.url), pin, "*/*").data
+
+    def _get(self, url: str, pin: Pin, accepted: str) -> Answer:
+        if not url.startswith(SCHEMES):
+            raise _unserved(pin, f"the address {describe(url)}")
         trusted = ssl.create_default_context(cafile=self.settings.certificates)
+        request = Request(url, headers={"accept": accepted, "user-agent": "cleanroom-runner"})  # noqa: S310 - the scheme was looked at
         try:
-            with httpx.Client(verify=trusted, follow_redirects=True, timeout=60) as client:
-                answer = client.get(page, headers={"accept": ACCEPTED})
-                answer.raise_for_status()
-                link = pick(links(answer.headers.get("content-type", ""), answer.text), pin)
-                return _fetch(client, answer.url.join(link.url), pin)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise _unserved(pin, f"{type(error).__name__}: {error}") from error
+            with urlopen(request, timeout=TIMEOUT_SECONDS, context=trusted) as answer:  # noqa: S310 - as above
+                data = answer.read(ARCHIVE_BYTES + 1)
+                kind = answer.headers.get("content-type", "")
+        except HTTPError as error:
+            error.close()
+            raise _unserved(pin, f"status {error.code} from {describe(url)}") from error
+        except (OSError, HTTPException, ValueError) as error:
+            raise _unserved(pin, printable(f"{type(error).__name__}: {error}")) from error
+        if len(data) > ARCHIVE_BYTES:
+            raise _unserved(pin, f"more than {ARCHIVE_BYTES} bytes")
+        return Answer(url=answer.url, content_type=kind, data=data)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,19 +214,6 @@ def _link(file: dict[str, object]) -> Link:
     hashes = file.get("hashes")
     digest = hashes.get("sha256") if isinstance(hashes, dict) else None
     return Link(filename=str(file["filename"]), url=str(file["url"]), sha256=digest)
-
-
-def _fetch(client: httpx.Client, url: httpx.URL, pin: Pin) -> bytes:
-    with client.stream("GET", url, headers={"accept-encoding": "identity"}) as answer:
-        answer.raise_for_status()
-        parts: list[bytes] = []
-        size = 0
-        for part in answer.iter_raw():
-            size += len(part)
-            if size > ARCHIVE_BYTES:
-                raise _unserved(pin, f"a file of more than {ARCHIVE_BYTES} bytes")
-            parts.append(part)
-    return b"".join(parts)
 
 
 def _literal(value: str) -> str:

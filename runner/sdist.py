@@ -5,15 +5,14 @@ import hashlib
 import io
 import re
 import tarfile
-import uuid
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from runner.artifacts import make_folders
-from runner.errors import FixtureError, StorageError, SupplyError
+from runner.durable import replace_file
+from runner.errors import FixtureError, SupplyError
 from runner.folder import Caps
 from runner.members import Member, checked_members, checked_path, named, too_much
 from runner.parsing import read_file
@@ -81,7 +80,7 @@ class Downloads:
             )
         data = self.index.download(pin)
         check_digest(data, pin)
-        _keep(kept, data)
+        replace_file(kept, data)
         return data
 
 
@@ -185,15 +184,3 @@ def _no_archive(origin: str, found: str) -> FixtureError:
         expected="a .tar.gz with everything in one top folder",
         mend="pin a source distribution of that form, or name another source",
     )
-
-
-def _keep(kept: Path, data: bytes) -> None:
-    make_folders(kept.parent)
-    half = kept.with_name(f".tmp-{kept.name}-{uuid.uuid4().hex[:12]}")
-    try:
-        half.write_bytes(data)
-        half.replace(kept)
-    except OSError as error:
-        raise StorageError(file=str(kept), found=error.strerror or str(error)) from error
-    finally:
-        half.unlink(missing_ok=True)

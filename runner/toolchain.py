@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from runner.artifacts import make_folders, rename_new
 from runner.canonical import canonical, sha256
 from runner.documents.writing import printable
+from runner.durable import make_folders, rename_new
 from runner.errors import StorageError, SupplyError, ToolchainError
 from runner.package_index import IndexSettings
 from runner.parsing import describe
