@@ -1,5 +1,6 @@
 """The store of one release's evidence: what was begun, what is sealed, and where it stands. Crash-safe."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,6 +109,10 @@ class Store:
         names = [each.name.removeprefix("try-") for each in folder.glob("try-*")] if folder.is_dir() else []
         return tuple(sorted(int(name) for name in names if name.isdecimal()))
 
+    def states(self, cells: Iterable[Cell], rule: str) -> dict[Cell, tuple[TryState, ...]]:
+        """Say how all tries of the attempts stand: what `schedule` works on."""
+        return {cell: tuple(state(each, rule) for each in self.tries(cell)) for cell in cells}
+
     def next_grading(self, trial: Trial) -> str:
         """Give the id of the next grading of a submission."""
         return f"{GRADING}{len(grading_folders(self.folder(trial))) + 1}"
@@ -204,6 +209,4 @@ def _grading(folder: Path, trial: Trial) -> SealedGrading:
 
 def _check_bond(found: Trial, expected: Trial, file: Path) -> None:
     if found != expected:
-        raise SealBrokenError(
-            file=str(file), found=f"evidence of {found}", expected=f"evidence of {expected}"
-        )
+        raise SealBrokenError(file=str(file), found=f"evidence of {found}", expected=f"evidence of {expected}")
