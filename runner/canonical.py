@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeVar
 import rfc8785
 
 from runner.documents.model import Document
-from runner.errors import DocumentError
+from runner.errors import DocumentError, NotCanonicalError
 from runner.parsing import describe, validate
 
 D = TypeVar("D", bound=Document)
@@ -28,8 +28,7 @@ def canonical(document: Document | Mapping[str, object]) -> bytes:
     """Give a document's only form.
 
     Raises:
-        TypeError: it holds a float.
-        ValueError: it holds an integer beyond 2**53 - 1 or a lone surrogate, or nests too deep.
+        NotCanonicalError: it holds a float, an integer beyond 2**53 - 1 or a lone surrogate, or nests too deep.
     """
     value: Any = document
     if isinstance(document, Document):
@@ -37,8 +36,8 @@ def canonical(document: Document | Mapping[str, object]) -> bytes:
     _check(value, 0)
     try:
         return rfc8785.dumps(value)
-    except UnicodeEncodeError as error:
-        raise ValueError("a key holds a lone surrogate") from error
+    except ValueError as error:
+        raise NotCanonicalError(found=_why(error)) from error
 
 
 def canonical_lines(documents: Iterable[Document]) -> bytes:
@@ -77,11 +76,15 @@ def check_canonical(data: bytes, file: str) -> object:
     return _load(data, file)
 
 
+def _why(error: ValueError) -> str:
+    return "a lone surrogate" if isinstance(error, UnicodeEncodeError) else str(error)
+
+
 def _check(value: object, depth: int) -> None:
     if depth > DEEPEST:
-        raise ValueError(f"a document nests deeper than {DEEPEST} levels")
+        raise NotCanonicalError(found=f"more than {DEEPEST} levels")
     if isinstance(value, float):
-        raise TypeError(f"a document holds the float {value!r}; write it as a decimal string")
+        raise NotCanonicalError(found=f"the float {value!r}, which is written as a decimal string")
     if isinstance(value, Mapping):
         for each in value.values():
             _check(each, depth + 1)
@@ -100,7 +103,7 @@ def _load(data: bytes, file: str) -> object:
         )
         form = rfc8785.dumps(value)
         _check(value, 0)
-    except (ValueError, RecursionError, TypeError) as error:
+    except (ValueError, RecursionError, NotCanonicalError) as error:
         _refuse(file, "", str(error), "canonical JSON (RFC 8785) without floats", cause=error)
     if form != data:
         _refuse(file, "", f"another form from byte {_differs(form, data)}", "canonical JSON (RFC 8785)")

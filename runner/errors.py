@@ -63,11 +63,7 @@ class UnknownNameError(UsageError):
     known: int
 
     def __str__(self) -> str:
-        hint = (
-            f"did you mean {', '.join(self.near)}?"
-            if self.near
-            else f"the release has {self.known} to choose from"
-        )
+        hint = f"did you mean {', '.join(self.near)}?" if self.near else f"the release has {self.known} to choose from"
         return f"no {self.noun} is called {self.wanted!r}; {hint}"
 
 
@@ -159,3 +155,13 @@ class BegunError(UsageError):
             f"found evidence of {self.names[0]}{rest}; expected attempts that were never begun; "
             "run again with --resume, which leaves finished ones as they are"
         )
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class NotCanonicalError(RunnerError):
+    """A value has no canonical form, so that no document may hold it."""
+
+    found: str
+
+    def __str__(self) -> str:
+        return f"a document would hold {self.found}; expected what has one canonical form (RFC 8785, no floats)"
