@@ -54,7 +54,11 @@ class MemoryContents:
 
 
 class FolderContents:
-    """Contents as files `ab/cdef...` of a folder; whole or not there, and hashed again on every reading."""
+    """Contents as files `ab/cdef...` of a folder, hashed again on every reading.
+
+    Writing does not wait for the disk, which would cost seconds a tree: bytes that a crash of the machine took
+    are noticed on reading, and mended by putting them again.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -74,15 +78,12 @@ class FolderContents:
         """Keep bytes and give their digest."""
         digest = digest_of(content)
         path = self._place(digest)
-        if path.exists():
+        if path.exists() and path.read_bytes() == content:
             return digest
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            with part.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fdatasync(file.fileno())
+            part.write_bytes(content)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

@@ -225,6 +225,7 @@ def test_kept_bytes_that_changed_are_refused(tmp_path: Path) -> None:
     (tmp_path / digest[:2] / digest[2:]).write_bytes(b"Content")
     with pytest.raises(TreeError, match="does not hold"):
         kept.get(digest)
+    assert kept.get(kept.put(b"content")) == b"content"
     for missing in (digest_of(b"other"), "../../etc/passwd"):
         with pytest.raises(TreeError):
             kept.get(missing)
