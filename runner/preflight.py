@@ -105,9 +105,7 @@ def judge_probe(probes: Sequence[Probe]) -> Preflight:
 
 def no_probe_needed() -> Preflight:
     """Make the document for an agent without a model."""
-    return Preflight(
-        needed=False, prompt=None, available=True, reason=None, detail="this agent asks no model"
-    )
+    return Preflight(needed=False, prompt=None, available=True, reason=None, detail="this agent asks no model")
 
 
 def _document(probe: Probe) -> ProbeTry:

@@ -24,8 +24,6 @@ class AgentTask:
     turns: int = 50
     tools: tuple[str, ...] = ()
     """Names the nomination allows beyond the agent's own reading and writing; `run` is the one there is."""
-    root: str = "."
-    """Where the fixture stands below the workspace root."""
     reasoning: str | None = None
     """The candidate's reasoning variant, for agents that can pass one on."""
     change: Pack | None = field(default=None, repr=False)

@@ -57,8 +57,9 @@ class Attempt:
                 continue
             serving = threading.Thread(target=self._serve_connection, args=(sock,), daemon=True)
             with self._lock:
+                # Known and started at once: whoever closes joins what it finds here.
                 self._connections[sock] = serving
-            serving.start()
+                serving.start()
 
     def close(self) -> None:
         """Hang up on everybody, write the lines of requests still under way, and say so."""

@@ -166,7 +166,7 @@ def test_a_stream_cut_after_its_first_event_ends_in_an_error_event(gateway: Gate
         answer = gate.chat(stream=True)
         shown = events(answer)
         assert [bool(event.get("choices")) for event in shown] == [True, True, True, False]
-        assert shown[-1]["error"]["code"] == "network"  # type: ignore[index] # an object
+        assert shown[-1]["error"]["code"] == "network"
         assert "[DONE]" not in answer.text
         assert (gate.line.failure, gate.line.complete, gate.line.status_given) == ("network", False, 200)
         assert len(provider.requests) == 1

@@ -4,6 +4,7 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -205,8 +206,8 @@ def _ask_and_leave(gate: Gate) -> None:
         sock.recv(100)
 
 
-def _until(holds: object, patience_s: float = 5.0) -> None:
+def _until(holds: Callable[[], bool], patience_s: float = 5.0) -> None:
     deadline = time.monotonic() + patience_s
-    while not holds():  # type: ignore[operator] # a callable
+    while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.01)
