@@ -9,7 +9,7 @@ from runner.errors import FixtureError
 from runner.folder import StoredFile
 from runner.members import CAPS, Member, checked_members
 from runner.nomination import FIXTURE, PUBLIC, Nomination
-from runner.rules import matcher
+from runner.rules import Matcher, matcher
 from runner.sdist import Downloads, Pin, unpack
 from sandbox.api import Pack
 from sandbox.contents import Contents, MemoryContents
@@ -80,12 +80,13 @@ def build_from_sdist(nomination: Nomination, pin: Pin, downloads: Downloads) -> 
     source = nomination.spec.fixture
     if not isinstance(source, SdistFixture):
         raise TypeError(f"{nomination.id} has no sdist source")
+    is_kept = _keeper(source)
     kept: list[Member] = []
     dropped: list[bytes] = []
     for member in unpack(downloads.obtain(pin), pin):
         below = _below(member.path, source.path)
         wanted = below is not None and not _is_packaging_note(member.path)
-        if wanted and below is not None and _is_kept(below, source):
+        if wanted and below is not None and is_kept(below):
             kept.append(replace(member, path=below))
         else:
             dropped.append(member.path)
@@ -131,7 +132,7 @@ def _plant(nomination: Nomination, members: tuple[Member, ...], dropped: tuple[b
     prefix = b"" if root == "." else root.encode() + b"/"
     source = {prefix + member.path: member for member in members}
     public = {member.path: member for member in stored_members(nomination.below(PUBLIC))}
-    orders = tuple(path for path in (*source, *public) if never_in_a_fixture(path))
+    orders = {path for path in (*source, *public) if never_in_a_fixture(path)}
     placed = {path: member for path, member in {**source, **public}.items() if path not in orders}
     if not placed.keys() & source.keys():
         raise FixtureError(
@@ -172,8 +173,10 @@ def _below(path: bytes, folder: str) -> bytes | None:
     return path.removeprefix(prefix) if path.startswith(prefix) else None
 
 
-def _is_kept(path: bytes, source: SdistFixture) -> bool:
-    return (not source.keep or matcher(source.keep)(path)) and not matcher(source.drop)(path)
+def _keeper(source: SdistFixture) -> Matcher:
+    """Give what says whether a path below the source's folder belongs to the fixture."""
+    keeps, drops = matcher(source.keep), matcher(source.drop)
+    return lambda path: (not source.keep or keeps(path)) and not drops(path)
 
 
 def _is_packaging_note(path: bytes) -> bool:
