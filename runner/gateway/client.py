@@ -8,8 +8,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from datetime import timedelta
+from dataclasses import asdict, dataclass, field, replace
 from typing import Protocol
 
 from pydantic import ValidationError
@@ -17,11 +16,14 @@ from pydantic import ValidationError
 from runner.documents.ledger import LedgerLine
 from runner.gateway.errors import GatewayError
 from runner.gateway.relay.terms import Patience, Terms
+from sandbox import profiles
 from sandbox.api import Sandbox
-from sandbox.spec import GIB, MIB, PYTHON, Limits, Mount, Network, ObjectId, Reach, Role, UnitSpec
+from sandbox.profiles import Program
+from sandbox.spec import GIB, PYTHON, Limits, Mount, ObjectId, UnitSpec
 
 GATEWAY_TARGET = "/opt/gateway"
-GATEWAY_LIMITS = Limits(wall=timedelta(hours=24), memory_bytes=2 * GIB, tasks=128, output_bytes=1 * MIB)
+GATEWAY_LIMITS = replace(profiles.GATEWAY_LIMITS, memory_bytes=2 * GIB)
+"""Sixteen requests of the largest size at once, one of them being taken apart, need half of it."""
 PACKET_LIMIT = 128 << 10
 STARTED_S, OPENED_S, CLOSED_S, LEFT_S = 15.0, 5.0, 10.0, 2.0
 NOISE_LIMIT = 16 << 10
@@ -46,6 +48,8 @@ class AttemptTraffic:
 
     attempt: str
     on_line: OnLine
+    listener: socket.socket
+    """Ours, so that nobody waits at a gate whose gateway is gone."""
     finished: list[LedgerLine] = field(default_factory=list)
     surplus: int | None = None
     """Requests beyond the budget, which have no lines; known once the attempt is closed."""
@@ -72,17 +76,19 @@ class Gateway:
 
     @contextmanager
     def attempt(self, terms: Terms, listener: int, on_line: OnLine) -> Iterator[AttemptTraffic]:
-        """Serve one attempt on its listening socket, which is closed here; `on_line` is called from a thread.
+        """Serve one attempt on its listening socket, which is borrowed; `on_line` is called from a thread.
 
         A line is acknowledged when `on_line` returns, and only then the agent gets the last of its answer.
 
         Raises:
             GatewayError: The gateway died, or did not answer.
         """
-        traffic = AttemptTraffic(attempt=terms.attempt, on_line=on_line)
+        own = socket.socket(fileno=os.dup(listener))
+        traffic = AttemptTraffic(attempt=terms.attempt, on_line=on_line, listener=own)
         self._attempts[terms.attempt] = traffic
         try:
-            self._open(terms, listener)
+            packet = {"do": "open", **asdict(terms), "headers": [list(pair) for pair in terms.headers]}
+            self._send(packet, listener)
             self.expect(traffic.opened, OPENED_S, "did not open an attempt")
             yield traffic
         except BaseException:
@@ -93,13 +99,7 @@ class Gateway:
             self._close(traffic)
         finally:
             del self._attempts[terms.attempt]
-
-    def _open(self, terms: Terms, listener: int) -> None:
-        try:
-            packet = {"do": "open", **asdict(terms), "headers": [list(pair) for pair in terms.headers]}
-            self._send(packet, listener)
-        finally:
-            os.close(listener)
+            own.close()
 
     def _close(self, traffic: AttemptTraffic) -> None:
         self._send({"do": "close", "attempt": traffic.attempt})
@@ -140,6 +140,8 @@ class Gateway:
         self.lost = why
         self.ready.set()
         for traffic in tuple(self._attempts.values()):
+            with contextlib.suppress(OSError):
+                traffic.listener.shutdown(socket.SHUT_RDWR)
             traffic.opened.set()
             traffic.closed.set()
 
@@ -180,14 +182,12 @@ class Gateway:
 
 def gateway_spec(bundle: ObjectId, limits: Limits = GATEWAY_LIMITS) -> UnitSpec:
     """Say how the gateway's unit is started from its stored bundle."""
-    return UnitSpec(
-        role=Role.GATEWAY,
+    program = Program(
         argv=(PYTHON, "-I", "-S", "-B", GATEWAY_TARGET),
-        limits=limits,
-        working_directory="/",
         mounts=(Mount(object=bundle, target=GATEWAY_TARGET),),
-        network=Network(reach=Reach.OUTSIDE),
+        working_directory="/",
     )
+    return profiles.gateway(program, limits)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import json
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import httpx
@@ -25,6 +26,16 @@ def chat_and_kill(gateway: Gateway, unit: PlainUnit) -> None:
     with playing(gateway, SAY) as (gate, _):
         gate.chat()
         unit.kill()
+        gate.client.close()
+        with pytest.raises(httpx.ConnectError), httpx.Client(trust_env=False, verify=False) as client:  # noqa: S501 - plain http
+            _ask_until_refused(client, gate.url)
+
+
+def _ask_until_refused(client: httpx.Client, url: str) -> None:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        with contextlib.suppress(httpx.ReadError, httpx.RemoteProtocolError):
+            client.get(f"{url}/models")
 
 
 def just_open(gateway: Gateway, base_url: str = "http://127.0.0.1:9/v1", **terms: object) -> None:
