@@ -189,7 +189,6 @@ class Attempts:
             gate_port=GATE_PORT if AGENTS[candidate.agent].needs_gateway else None,
             turns=loop.turns,
             tools=("run",) if loop.run else (),
-            root=nomination.spec.root,
             reasoning=candidate.variant,
             change=change,
         )

@@ -119,7 +119,6 @@ def _task(config: ReleaseConfig, candidate: Candidate, nomination: Nomination) -
         gate_port=GATE_PORT,
         turns=nomination.spec.loop.turns,
         tools=("run",) if nomination.spec.loop.run else (),
-        root=nomination.spec.root,
         reasoning=candidate.variant,
         change=Pack(entries=(), blobs=MemoryContents().get) if candidate.is_control else None,
     )

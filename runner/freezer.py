@@ -18,7 +18,7 @@ from sandbox.room import AccountRange
 RELEASES = Path("releases")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class NotFrozenError(UsageError):
     """A release has no manifest yet."""
 

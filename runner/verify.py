@@ -10,6 +10,7 @@ from runner.documents.evidence import Begun
 from runner.documents.manifest import Manifest
 from runner.documents.seal import SealKind, Trial
 from runner.errors import UsageError, VerificationError
+from runner.freezing import CONTROLS
 from runner.journal import BEGUN, GRADING, GRADINGS, SUBMISSION, VOID, Store, grading_folders, state
 from runner.parsing import read_file
 from runner.reports.aggregate import planned
@@ -152,9 +153,11 @@ class _Verification:
 
     def _folders(self) -> Iterator[Path]:
         """List the folders of candidates, nominations and attempts; nothing below a stranger."""
-        level = [self.store.root / self.store.release]
+        top = self.store.root / self.store.release
+        level = [top]
         for _ in range(3):
-            level = [below for each in level if each.is_dir() for below in sorted(each.iterdir()) if below.is_dir()]
+            below = (folder for each in level if each.is_dir() for folder in sorted(each.iterdir()))
+            level = [folder for folder in below if folder.is_dir() and folder != top / CONTROLS]
             yield from level
 
 

@@ -75,13 +75,13 @@ def aggregate(config: Path | None, as_json: bool) -> int:  # noqa: FBT001 - as a
     replace_file(folder / "aggregate.json", canonical(gathered))
     replace_file(folder / "aggregate.md", markdown(gathered).encode())
     if as_json:
-        for row in gathered.rows:
+        for row in gathered.attempts:
             click.echo(row.model_dump_json(by_alias=True))
         return 0
     if sys.stdout.isatty() and settings.colour:
-        Console().print(coloured(gathered.rows))
+        Console().print(coloured(gathered.attempts))
     else:
-        click.echo(plain(gathered.rows), nl=False)
+        click.echo(plain(gathered.attempts), nl=False)
     for note in notes(gathered):
         click.echo(note)
     click.echo(f"written: {folder}/aggregate.json and aggregate.md; evidence: {store.root / store.release}")
