@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -86,6 +87,14 @@ def lay_suite(files: dict[str, str]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(content))
     return folder
+
+
+def import_pytest(toolchain: list[str]) -> ModuleType:
+    """Import pytest and the plugins it always loads, while bytecode may still be taken from where it lies."""
+    sys.path += toolchain
+    for name in getattr(importlib.import_module("_pytest.config"), "default_plugins", ()):
+        importlib.import_module(f"_pytest.{name}")
+    return importlib.import_module("pytest")
 
 
 class Reporter:
@@ -162,15 +171,16 @@ def main() -> None:
     # This interpreter ignores them (-I); programs that tests start need them.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     os.environ["PYTHONPATH"] = os.pathsep.join([*task.imports, *task.toolchain])
-    # Submitted folders come last, so that nothing in them stands before pytest or the standard library.
-    sys.path += task.toolchain
-    runner = importlib.import_module("pytest")
+    runner = import_pytest(task.toolchain)
     for hook in (Reporter.pytest_runtest_call, Reporter.pytest_runtest_makereport):
         runner.hookimpl(wrapper=True, tryfirst=True)(hook)
     hidden = lay_suite(task.files)
     os.chdir(task.directory)
     reporter = Reporter(send, hidden)
     send({"kind": "started"})
+    # From here on no bytecode is read but what the interpreter has: a submitted .pyc need not be its source.
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(hidden / "bytecode")
+    # Submitted folders come last, so that nothing in them stands before pytest or the standard library.
     sys.path += [str(hidden), *task.imports]
     status = runner.main(arguments(hidden, task), plugins=[reporter])
     send({"kind": "finished", "status": int(status)})

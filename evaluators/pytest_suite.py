@@ -164,8 +164,8 @@ def import_folders(bench: Bench) -> tuple[str, ...]:
 
 
 def _argv() -> tuple[str, ...]:
-    # -I and -S: no environment, no site folders; -B and the prefix: no bytecode written, none found.
-    return (PYTHON, "-I", "-S", "-B", "-X", "pycache_prefix=/tmp/pycache", f"{HARNESS_TARGET}/{HARNESS.name}")
+    # -I and -S: no environment, no site folders, no working directory on the path; -B: no bytecode written.
+    return (PYTHON, "-I", "-S", "-B", f"{HARNESS_TARGET}/{HARNESS.name}")
 
 
 def _choose(twins: tuple[ProvenTwin, ...], dice: random.Random) -> tuple[ProvenTwin, ...]:

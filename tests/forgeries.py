@@ -1,5 +1,8 @@
 """Submissions that are wrong and try to pass a hidden pytest suite all the same, and how each must end."""
 
+import importlib.util
+import marshal
+import sys
 import textwrap
 from dataclasses import dataclass, field
 
@@ -72,13 +75,15 @@ class Forgery:
 
     prelude: str = ""
     body: str = WRONG
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str | bytes] = field(default_factory=dict)
     ends: frozenset[VerdictCause]
 
     def tree(self) -> dict[str, bytes]:
         """Give the submitted files."""
         calc = textwrap.dedent(self.prelude) + self.body
-        return {"calc.py": calc.encode()} | {path: text.encode() for path, text in self.files.items()}
+        return {"calc.py": calc.encode()} | {
+            path: content if isinstance(content, bytes) else content.encode() for path, content in self.files.items()
+        }
 
 
 TAMPERED = frozenset({VerdictCause.TAMPERED})
@@ -339,6 +344,13 @@ import atexit, os
 atexit.register(os._exit, 0)
 """
 
+
+def bytecode(source: str) -> bytes:
+    """Compile a source into bytecode that says it need not be compared with any."""
+    unchecked = (1).to_bytes(4, "little")
+    return importlib.util.MAGIC_NUMBER + unchecked + bytes(8) + marshal.dumps(compile(source, "calc.py", "exec"))
+
+
 FORGERIES = {
     "report hook found by gc": Forgery(prelude=_REPORT_HOOK, ends=TAMPERED),
     "harness's own wrapper replaced": Forgery(prelude=_OUTER_WRAPPER, ends=TAMPERED),
@@ -386,6 +398,9 @@ FORGERIES = {
             "evil.py": _CONFTEST,
         },
         ends=FAILED,
+    ),
+    "bytecode of another source": Forgery(
+        files={f"__pycache__/calc.{sys.implementation.cache_tag}.pyc": bytecode(RIGHT)}, ends=FAILED
     ),
     "modules that shadow": Forgery(
         files=dict.fromkeys(
