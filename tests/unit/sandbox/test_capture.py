@@ -48,7 +48,7 @@ def captured(
 ) -> Capture:
     """Let `work` change a workspace of `base`, and capture it through a sandbox that tells these changes."""
     sandbox = ShowingSandbox(folder=folder, told=told)
-    harness = Mount(object=sandbox.store(harness_pack()), target="/opt/cleanroom/inspection")
+    harness = Mount(object=sandbox.store(harness_pack()), target="/opt/inspection")
     fixture = sandbox.store(Pack(entries=entries(base), blobs=blobs(base).get))
     limits = Limits(wall=WALL)
     with sandbox.workspace(WorkspaceRequest(layers=(fixture,), limits=limits)) as workspace:
@@ -173,7 +173,7 @@ def test_a_patch_that_does_not_give_the_tree_is_never_a_capture(tmp_path: Path) 
 def test_an_inspection_that_did_not_end_well_is_a_fault(tmp_path: Path, repository: Repository) -> None:
     end = Termination(cause=Cause.OOM, status=None, usage=Usage(wall_ms=1))
     sandbox = ShowingSandbox(folder=tmp_path, told=ROOT, ends=[end])
-    harness = Mount(object=sandbox.store(harness_pack()), target="/opt/cleanroom/inspection")
+    harness = Mount(object=sandbox.store(harness_pack()), target="/opt/inspection")
     with (
         sandbox.workspace(WorkspaceRequest(layers=(), limits=Limits(wall=WALL))) as workspace,
         pytest.raises(CaptureError, match="oom"),
