@@ -179,7 +179,7 @@ class Analysis(Shape):
 
 
 class ReleaseConfig(Document):
-    """A whole release configuration. Relative paths count from the checkout."""
+    """A whole release configuration. Relative paths count from the checkout that its `config/` stands in."""
 
     SCHEMA_NAME: ClassVar[str] = "release-configuration"
 

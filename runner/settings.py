@@ -23,7 +23,7 @@ class Settings:
     """One call's surroundings."""
 
     checkout: Path
-    """Absolute and without links; relative paths of a configuration count from here."""
+    """Absolute and without links; nominations, releases and relative paths of a configuration count from here."""
     config: Path
     """The release configuration's file."""
     colour: bool = True
@@ -76,13 +76,19 @@ def own_checkout() -> Path:
     return Path(__file__).resolve().parent.parent
 
 
+def checkout_of(config: Path) -> Path:
+    """Give the checkout of a configuration: where the folder `config` stands that it lies in, else our own."""
+    folder = Path(os.path.normpath(Path.cwd() / config)).parent
+    return folder.parent if folder.name == DEFAULT_CONFIG.parent.name else own_checkout()
+
+
 def load_settings(
     environ: Mapping[str, str], *, config: Path | None = None, checkout: Path | None = None
 ) -> Settings:
     """Gather the settings; `config` is what `--config` says and counts before the environment."""
-    root = (checkout or own_checkout()).resolve()
     named = environ.get(CONFIG_VARIABLE, "")
-    chosen = config or (Path(named) if named else root / DEFAULT_CONFIG)
+    chosen = config or (Path(named) if named else (checkout or own_checkout()) / DEFAULT_CONFIG)
+    root = Path(os.path.realpath(checkout or checkout_of(chosen)))
     return Settings(
         checkout=root,
         config=chosen,

@@ -18,7 +18,7 @@ from runner.reports.aggregate import aggregate as gather
 from runner.reports.markdown import markdown, notes
 from runner.reports.table import plain
 from runner.reports.terminal import coloured
-from runner.settings import host_settings
+from runner.settings import host_settings, own_checkout
 from runner.verification.rebuilding import Rebuilder
 from runner.verify import read_schemas, verify_release
 
@@ -42,7 +42,7 @@ def verify(config: Path | None, no_rebuild: bool, as_json: bool) -> int:  # noqa
     if not no_rebuild:
         frozen = load_frozen(settings)
         rebuild = Rebuilder(frozen.workbench.repository, frozen.base)
-    report = verify_release(store, manifest, schemas=read_schemas(settings.checkout / SCHEMAS), rebuild=rebuild)
+    report = verify_release(store, manifest, schemas=read_schemas(own_checkout() / SCHEMAS), rebuild=rebuild)
     for finding in report.findings:
         click.echo(
             json.dumps({"file": finding.file, "found": finding.found, "expected": finding.expected})

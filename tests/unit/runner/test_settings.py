@@ -31,6 +31,18 @@ def test_the_checkout_is_where_this_code_is() -> None:
     assert host_settings().checkout == own_checkout()
 
 
+def test_a_configuration_in_a_config_folder_belongs_to_the_checkout_around_it(tmp_path: Path) -> None:
+    config = tmp_path / "elsewhere" / "config" / "mine.json"
+    assert load_settings({}, config=config).checkout == tmp_path / "elsewhere"
+    assert load_settings({"BENCHMARK_CONFIG": str(config)}).checkout == tmp_path / "elsewhere"
+    assert load_settings({}, config=tmp_path / "mine.json").checkout == own_checkout()
+
+
+def test_a_folder_that_is_a_link_to_itself_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "config").symlink_to(tmp_path / "config")
+    assert load_settings({}, config=tmp_path / "config" / "mine.json").checkout == tmp_path
+
+
 def test_colours_are_allowed_unless_the_environment_forbids_them() -> None:
     assert settings_of().colour
     assert settings_of(NO_COLOR="").colour
