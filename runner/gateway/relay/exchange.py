@@ -98,8 +98,10 @@ class Exchange:
             failure = malformed_failure(str(error), 200, b"")
         except httpx.HTTPError as error:
             failure = network_failure(type(error).__name__, 200)
-        self.draft.response_bytes = begun.meter.size
-        self.draft.response_hash = begun.meter.sha.hexdigest()
+        finally:
+            # Also where the agent left midway: what came until then was asked for.
+            self.draft.response_bytes = begun.meter.size
+            self.draft.response_hash = begun.meter.sha.hexdigest()
         if failure is None:
             failure = self._failure_of_stream(done=bool(held))
         if failure is None:

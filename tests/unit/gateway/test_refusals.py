@@ -148,6 +148,7 @@ def test_an_agent_that_leaves_midway_leaves_an_incomplete_line(gateway: Gateway)
         _until(lambda: bool(gate.traffic.finished))
         assert not gate.line.complete
         assert gate.line.failure is None
+        assert gate.line.response_bytes > 0
 
 
 def test_closing_an_attempt_writes_the_lines_of_requests_under_way(gateway: Gateway) -> None:
