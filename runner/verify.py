@@ -6,13 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.artifacts import TEMPORARY, leftovers
+from runner.canonical import sha256
+from runner.documents.controls import ControlsRecord
 from runner.documents.evidence import Begun
-from runner.documents.manifest import Manifest
+from runner.documents.manifest import FrozenNomination, Manifest
 from runner.documents.seal import SealKind, Trial
 from runner.errors import UsageError, VerificationError
-from runner.freezing import CONTROLS
+from runner.freezing import CONTROLS, RECORD
 from runner.journal import BEGUN, GRADING, GRADINGS, SUBMISSION, VOID, Store, grading_folders, state
 from runner.parsing import read_file
+from runner.release import MANIFEST_BYTES
 from runner.reports.aggregate import planned
 from runner.schedule import Action, Cell, Standing, TryState, next_step
 from runner.schemas import documents, schema_of
@@ -141,6 +144,25 @@ class _Verification:
         if why := _unfinished(states):
             self.unfinished.append(f"{cell}: {why}")
 
+    def controls(self, nomination: FrozenNomination) -> None:
+        """Hold the record of a nomination's controls against the digest that the manifest froze."""
+        if nomination.validation is None:
+            return
+        file = self.store.root / self.store.release / CONTROLS / nomination.validation / RECORD
+        try:
+            data = read_file(file, MANIFEST_BYTES)
+        except UsageError as error:
+            expected = f"the record of the controls of {nomination.id}"
+            self.findings.append(Finding(file=str(file), found=str(error), expected=expected))
+            return
+        self.files += 1
+        self.findings += differ(file, "sha256", sha256(data), nomination.validation)
+        record, findings = read_one(ControlsRecord, data, file, self.scope.schemas)
+        self.findings += findings
+        if isinstance(record, ControlsRecord):
+            self.findings += differ(file, "fixture_sha256", record.fixture_sha256, nomination.fixture_sha256)
+            self.findings += differ(file, "nomination", record.nomination, nomination.id)
+
     def strangers(self) -> None:
         """Find evidence of attempts that nobody planned."""
         cells = planned(self.scope.manifest)
@@ -172,6 +194,8 @@ def verify_release(
     scope = Scope(manifest=manifest, schemas=model_schemas() if schemas is None else schemas, rebuild=rebuild)
     verification = _Verification(store=store, scope=scope)
     verification.strangers()
+    for nomination in manifest.nominations:
+        verification.controls(nomination)
     for cell in planned(manifest):
         verification.attempt(cell)
     if rebuild is None:

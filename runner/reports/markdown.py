@@ -9,9 +9,7 @@ from runner.documents.writing import printable
 from runner.outcome import Outcome
 
 UNKNOWN = "N/A"
-CONTROLS_NOT_RUN = (
-    "controls not run: nothing proves that the nominations can be solved, and are not solved already"
-)
+CONTROLS_NOT_RUN = "controls not run: nothing proves that the nominations can be solved, and are not solved already"
 SCRIPTED = "scripted: models were played from scenario files; the table says nothing about any real model"
 
 RULES = (
@@ -30,7 +28,7 @@ _CANDIDATES = (
 _ATTEMPTS = (
     "Candidate", "Nomination", "Attempt", "Tries", "Outcome", "Verdict", "Score", "Assurance", "Reason",
     "Preflight (s)", "Solution (s)", "Public tests (s)", "Evaluators (s)", "Solution cost (USD)",
-    "Cost of voids (USD)", "Model", "Evidence",
+    "Cost of voids (USD)", "Scripted", "Evidence",
 )  # fmt: skip
 
 
@@ -79,7 +77,7 @@ def _row(row: Row) -> Iterator[str]:
     parts = (phases.preflight, phases.solution, phases.public_tests, phases.evaluators)
     yield from (seconds(part) for part in parts)
     yield from (_cost(phases.solution), _cost(row.voids))
-    yield {True: "scripted", False: "real", None: UNKNOWN}[row.scripted]
+    yield {True: "yes", False: "no", None: UNKNOWN}[row.scripted]
     evidence = row.evidence
     yield evidence.grading_sha256 or evidence.void_sha256 or evidence.submission_sha256 or UNKNOWN
 

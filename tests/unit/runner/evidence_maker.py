@@ -57,14 +57,14 @@ SOLVER = Cell(candidate="solver", nomination="slugs", attempt=1)
 IDLER = Cell(candidate="idler", nomination="slugs", attempt=1)
 
 
-def a_manifest(*candidates: str, policy: RetryPolicy | None = None) -> Manifest:
+def a_manifest(*candidates: str, policy: RetryPolicy | None = None, validation: str | None = None) -> Manifest:
     names = candidates or ("solver", "idler")
     return Manifest(
         release="pilot",
         supersedes=None,
         configuration_sha256=sha256(b"configuration"),
         candidates=tuple(_candidate(name) for name in names),
-        nominations=(_nomination(),),
+        nominations=(_nomination(validation),),
         judges=(),
         judging=Judging(),
         judge_prompts=(),
@@ -77,7 +77,7 @@ def a_manifest(*candidates: str, policy: RetryPolicy | None = None) -> Manifest:
         probe=Probe(),
         attempts=1,
         planned=tuple(PlannedAttempt(candidate=name, nomination="slugs", attempt=1) for name in names),
-        controls="not run",
+        controls="not run" if validation is None else "ran",
     )
 
 
@@ -85,7 +85,7 @@ def _candidate(name: str) -> Candidate:
     return Candidate(id=name, agent=Agent.NATIVE, model=name, route="scripted", label=f"The {name}")
 
 
-def _nomination() -> FrozenNomination:
+def _nomination(validation: str | None) -> FrozenNomination:
     spec = {
         "schema": "cleanroom/nomination/1",
         "id": "slugs",
@@ -117,7 +117,7 @@ def _nomination() -> FrozenNomination:
         toolchain=None,
         downloads=(),
         evaluators=(evaluator,),
-        validation=None,
+        validation=validation,
     )
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.artifacts import Bond, read_sealed, seal_folder
+from runner.artifacts import Bond, new_folder, read_sealed, seal_folder
 from runner.canonical import canonical, sha256
 from runner.config import RetryPolicy
+from runner.documents.controls import ControlsRecord
 from runner.documents.facts import Blame, Phase, Unavailable, Violation, VoidFact
 from runner.documents.manifest import Manifest
 from runner.documents.seal import SEAL_NAME
@@ -335,6 +336,26 @@ def test_a_schema_that_is_missing_or_stricter_is_found(tmp_path: Path) -> None:
     assert "schemas/seal.json" in named(report)
     stricter = {**SCHEMAS, "host": {"properties": {"kernel": {"const": "5"}}}}
     assert "host.json: $.kernel" in named(verify_release(store, manifest, schemas=stricter, rebuild=rebuilt))
+
+
+def test_the_record_of_the_controls_is_held_against_the_manifest(tmp_path: Path) -> None:
+    record = ControlsRecord(
+        nomination="slugs",
+        nomination_sha256=sha256(b"nomination"),
+        fixture_sha256=sha256(b"base"),
+        evaluators=(),
+        controls=(),
+    )
+    digest = sha256(canonical(record))
+    manifest = a_manifest(validation=digest)
+    store = a_store(tmp_path, manifest)
+    place = tmp_path / "pilot" / "controls" / digest
+    assert f"{place}/record.json" in named(verify(store, manifest))
+    new_folder(place.parent, digest, {"record.json": canonical(record)})
+    assert verify(store, manifest).findings == ()
+    (place / "record.json").chmod(0o644)
+    (place / "record.json").write_bytes(canonical(record.model_copy(update={"nomination": "others"})))
+    assert "record.json: found sha256" in named(verify(store, manifest))
 
 
 def test_a_seal_that_is_no_document_is_named(tmp_path: Path) -> None:
