@@ -1,14 +1,13 @@
 """The gateway's program and the packages it needs, as one stored folder."""
 
-import hashlib
 import re
 from collections.abc import Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
+from evaluators.packing import pack_files
 from runner.gateway.errors import GatewayError
 from sandbox.api import Pack
-from sandbox.tree import Entry, Kind
 
 ROOTS = ("httpx", "h11")
 
@@ -29,17 +28,7 @@ def gateway_bundle() -> Pack:
     files = {"__main__.py": START, **_own_files()}
     for name in sorted(_closure(ROOTS)):
         files.update(_package_files(name))
-    return pack_of(files)
-
-
-def pack_of(files: dict[str, bytes]) -> Pack:
-    """Make a pack of plain files, by path."""
-    blobs = {hashlib.sha256(data).hexdigest(): data for data in files.values()}
-    entries = tuple(
-        Entry(path=path.encode(), kind=Kind.FILE, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
-        for path, data in sorted(files.items())
-    )
-    return Pack(entries=entries, blobs=blobs.__getitem__)
+    return pack_files(files)
 
 
 def _own_files() -> dict[str, bytes]:

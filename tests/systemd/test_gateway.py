@@ -7,12 +7,13 @@ from datetime import timedelta
 
 import pytest
 
+from evaluators.packing import pack_files
 from runner.agents.model import AgentTask
 from runner.agents.native import Native
 from runner.agents.registry import AGENTS
 from runner.documents.ledger import LedgerLine
 from runner.documents.telemetry import Telemetry
-from runner.gateway.bundle import gateway_bundle, pack_of
+from runner.gateway.bundle import gateway_bundle
 from runner.gateway.client import Gateway, Terms, open_gateway
 from runner.gateway.errors import GatewayError
 from runner.gateway.scenario import Answer, Fail, Scenario, Step, ToolCall, When
@@ -55,7 +56,7 @@ def gateway(sandbox: KeeperSandbox) -> Iterator[Gateway]:
 def work(
     sandbox: KeeperSandbox, gateway: Gateway, base_url: str, task: AgentTask, *, wall: float = 20
 ) -> tuple[UnitResult, Telemetry, tuple[LedgerLine, ...]]:
-    layer = sandbox.store(pack_of({"a.py": b"x = 1\n"}))
+    layer = sandbox.store(pack_files({"a.py": b"x = 1\n"}))
     terms = Terms(attempt="a", base_url=base_url, model=MODEL, credential="sk-secret")
     limits = replace(LIMITS, wall=timedelta(seconds=wall))
     with (
@@ -110,8 +111,8 @@ def test_an_agent_that_waits_for_ever_is_ended_with_its_line(sandbox: KeeperSand
 
 
 def test_agents_without_a_model_need_no_gate(sandbox: KeeperSandbox) -> None:
-    layer = sandbox.store(pack_of({"a.py": b"x = 1\n"}))
-    task = AgentTask(prompt="", wall=LIMITS.wall, change=pack_of({"new/b.py": b"y"}))
+    layer = sandbox.store(pack_files({"a.py": b"x = 1\n"}))
+    task = AgentTask(prompt="", wall=LIMITS.wall, change=pack_files({"new/b.py": b"y"}))
     for name in ("oracle", "patch", "nop"):
         agent = AGENTS[name]
         command = agent.command(task)
