@@ -5,6 +5,9 @@ import copy
 
 Variants = tuple[ast.expr, ...]
 
+_EXCEPTIONS = ("ValueError", "TypeError", "KeyError", "IndexError", "AttributeError", "RuntimeError")
+"""Names of exceptions any of which a test may plausibly expect."""
+
 
 def variants(node: ast.expr) -> Variants:
     """Give the changed forms of a literal, most ordinary first; empty where `node` cannot be changed.
@@ -12,16 +15,26 @@ def variants(node: ast.expr) -> Variants:
     Forms come in both directions (one more, one less), so that nobody can tell which of a pair came first.
     """
     match node:
-        case ast.Constant(value=value):
-            return _constant(value)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-            return _constant(-value)
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
             return _sequence(node, items)
         case ast.Dict(values=values):
             return _dictionary(node, values)
         case ast.Call(func=function, args=[first, *_]) if _name(function) == "approx":
             return tuple(_with_argument(node, changed) for changed in variants(first))
+        case _:
+            return _plain(node)
+
+
+def _plain(node: ast.expr) -> Variants:
+    match node:
+        case ast.Constant(value=value):
+            return _constant(value)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return _constant(-value)
+        case ast.Name(id=name) if name in _EXCEPTIONS:
+            at = _EXCEPTIONS.index(name)
+            others = (_EXCEPTIONS[at - 1], _EXCEPTIONS[(at + 1) % len(_EXCEPTIONS)])
+            return tuple(ast.Name(id=other, ctx=ast.Load()) for other in others)
         case _:
             return ()
 

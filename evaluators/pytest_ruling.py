@@ -1,12 +1,13 @@
 """From a suite's transcript and its unit's end to a judgement. Pure.
 
-The order of the questions is the contract: was anything forged, did the process reach its end, did it run
-exactly the expected cases, did they pass. Whatever cannot be answered is never a pass.
+The order of the questions is the contract: was anything forged, did the process reach its end, did it run exactly the
+expected cases, did they pass. Whatever cannot be answered is never a pass. The score is 1 or 0: in one process with its
+tests, a submission that guesses which of each pair is the twin would get half of any score by parts, and no pass.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_DOWN, Decimal
+from decimal import Decimal
 
 from evaluators.calibration import Calibration, ProvenTwin
 from evaluators.channel import PHASES, Phase, Transcript, passed
@@ -15,8 +16,6 @@ from evaluators.model import Assurance, Case, Verdict, VerdictCause
 from evaluators.text import clean
 from evaluators.twins import Disguise, Twin
 from sandbox.termination import Cause, Termination
-
-_SCORE_DIGITS = Decimal("0.000001")
 
 Key = tuple[str, Twin | None]
 Ran = Mapping[Key, Sequence[Phase]]
@@ -69,19 +68,9 @@ def _verdict(cause: VerdictCause, cases: tuple[Case, ...], detail: str) -> Verdi
         cause=cause,
         assurance=Assurance.IN_PROCESS,
         cases=cases,
-        score=_score(cause, cases),
+        score=Decimal(cause is VerdictCause.PASSED),
         detail=clean(detail),
     )
-
-
-def _score(cause: VerdictCause, cases: tuple[Case, ...]) -> Decimal:
-    """Give 1 for a pass, the passing part of a suite that ran to its end, else 0."""
-    if cause is VerdictCause.PASSED:
-        return Decimal(1)
-    if cause is not VerdictCause.FAILED or not cases:
-        return Decimal(0)
-    part = Decimal(sum(case.passed for case in cases)) / Decimal(len(cases))
-    return part.quantize(_SCORE_DIGITS, rounding=ROUND_DOWN).normalize() + Decimal(0)
 
 
 def _arranged(run: Run) -> tuple[Ran, str | None]:

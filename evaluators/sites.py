@@ -14,6 +14,13 @@ _UNITTEST_EQUALS = frozenset(
 )
 
 
+_OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    one: other
+    for pair in ((ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.Lt, ast.GtE), (ast.Gt, ast.LtE))
+    for one, other in (pair, pair[::-1])
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
     """One expression's place in its tree; the tree is changed through it."""
@@ -42,7 +49,20 @@ Site = tuple[Slot, ...]
 
 def is_test(node: ast.stmt) -> bool:
     """Whether pytest would collect this statement as a test function."""
-    return isinstance(node, TestFunction) and node.name.startswith("test")
+    return (
+        isinstance(node, TestFunction)
+        and node.name.startswith("test")
+        and not any(_decorates_as(decorator, {"fixture", "property"}) for decorator in node.decorator_list)
+    )
+
+
+def _decorates_as(decorator: ast.expr, names: set[str]) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    match called:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in names
+        case _:
+            return False
 
 
 def sites_of(function: TestFunction) -> tuple[Site, ...]:
@@ -73,6 +93,23 @@ def change(site: Site, variant: int) -> None:
             slot.put(forms[variant])
 
 
+def has_opposite(function: TestFunction) -> bool:
+    """Whether there is an assert whose opposite can be demanded."""
+    return any(isinstance(node, ast.Assert) for node in ast.walk(function))
+
+
+def oppose(function: TestFunction) -> None:
+    """Demand the opposite of the last assert, in place, in words that a person would have used."""
+    last = [node for node in ast.walk(function) if isinstance(node, ast.Assert)][-1]
+    match last.test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            last.test = operand
+        case ast.Compare(ops=[operator]) as comparison if type(operator) in _OPPOSITES:
+            comparison.ops = [_OPPOSITES[type(operator)]()]
+        case other:
+            last.test = ast.UnaryOp(op=ast.Not(), operand=other)
+
+
 def _compared(function: TestFunction) -> Iterator[Slot]:
     for node in ast.walk(function):
         if isinstance(node, ast.Assert):
@@ -80,6 +117,16 @@ def _compared(function: TestFunction) -> Iterator[Slot]:
         elif isinstance(node, ast.Call) and _is_unittest_equals(node):
             yield Slot(parent=node, field="args", index=1)
             yield Slot(parent=node, field="args", index=0)
+        elif isinstance(node, ast.Call) and _expects_exception(node):
+            yield Slot(parent=node, field="args", index=0)
+
+
+def _expects_exception(call: ast.Call) -> bool:
+    match call:
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=[ast.Name(), *_]):
+            return name in {"raises", "assertRaises", "assertRaisesRegex"}
+        case _:
+            return False
 
 
 def _is_unittest_equals(call: ast.Call) -> bool:

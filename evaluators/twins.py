@@ -12,13 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluators.errors import EvaluatorError
-from evaluators.sites import TestFunction, change, count_variants, is_test, sites_of
+from evaluators.sites import TestFunction, change, count_variants, has_opposite, is_test, oppose, sites_of
 
 VERSION = "1"
 """Of what this module makes from a given suite; part of an evaluator's digest."""
 
 AUTHOR = -1
 """The `site` of a twin that the nomination's author wrote."""
+
+OPPOSITE = -2
+"""The `site` of a twin that demands the opposite: for tests without a literal, and weaker than those with one."""
 
 _TWINS_A_TEST = 6
 _LETTERS = ("bcdfghjklmnprstvwz", "aeiou")
@@ -79,8 +82,8 @@ def find_twins(sources: Sources) -> tuple[Twin, ...]:
 
 
 def twinned(twins: Sequence[Twin]) -> frozenset[tuple[str, tuple[str, ...], str]]:
-    """Give the tests that at least one of these twins belongs to."""
-    return frozenset((twin.file, twin.scope, twin.test) for twin in twins)
+    """Give the tests that have at least one of these twins, opposites aside: a careful forger knows those."""
+    return frozenset((twin.file, twin.scope, twin.test) for twin in twins if twin.site != OPPOSITE)
 
 
 def pick(twins: Sequence[Twin], dice: random.Random) -> tuple[Twin, ...]:
@@ -160,7 +163,8 @@ def _twins_of_module(file: str, sources: Sources) -> Iterator[Twin]:
 def _ways(function: TestFunction) -> list[tuple[int, int]]:
     ways = [(at, variant) for at, site in enumerate(sites_of(function)) for variant in range(count_variants(site))]
     # Both directions of each site before its rarer variants.
-    return sorted(ways, key=lambda way: (way[1] // 2, way[0], way[1]))[:_TWINS_A_TEST]
+    ordered = sorted(ways, key=lambda way: (way[1] // 2, way[0], way[1]))[:_TWINS_A_TEST]
+    return ordered or ([(OPPOSITE, 0)] if has_opposite(function) else [])
 
 
 def _authored(file: str, sources: Sources) -> dict[Place, TestFunction]:
@@ -203,7 +207,10 @@ class _Workshop:
             if twin.file == file:
                 mine.setdefault((twin.scope, twin.test), []).append(twin)
         tree.body = self._body(tree.body, (), mine)
-        return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+        try:
+            return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+        except (ValueError, RecursionError) as error:
+            raise EvaluatorError(f"{file}: cannot be written anew: {error}") from error
 
     def _body(
         self,
@@ -246,6 +253,9 @@ class _Workshop:
             made = _authored(twin.file, self.sources)[twin.scope, twin.test]
         else:
             made = copy.deepcopy(test)
-            change(sites_of(made)[twin.site], twin.variant)
+            if twin.site == OPPOSITE:
+                oppose(made)
+            else:
+                change(sites_of(made)[twin.site], twin.variant)
         made.name = self.twins[twin]
         return made

@@ -132,6 +132,20 @@ for thing in gc.get_objects():
             thing.function, thing.argnames = forged, ("item", "call")
 """
 
+# Right wherever a literal is compared, and forging where it expects that no twin can be.
+_ONLY_RAISES = """
+import inspect, sys
+reports = sys.modules["_pytest.reports"]
+original = reports.TestReport.from_item_and_call.__func__
+
+def forged(cls, item, call):
+    if "pytest.raises" in inspect.getsource(item.function):
+        call.excinfo = None
+    return original(cls, item, call)
+
+reports.TestReport.from_item_and_call = classmethod(forged)
+"""
+
 _FROM_ITEM_AND_CALL = """
 import sys
 reports = sys.modules["_pytest.reports"]
@@ -356,6 +370,9 @@ FORGERIES = {
     "harness's own wrapper replaced": Forgery(prelude=_OUTER_WRAPPER, ends=TAMPERED),
     "TestReport.from_item_and_call": Forgery(prelude=_FROM_ITEM_AND_CALL, ends=TAMPERED),
     "report class alone": Forgery(prelude=_REPORT_CLASS_ONLY, ends=TAMPERED),
+    "tests without a literal alone": Forgery(
+        prelude=_ONLY_RAISES, body=RIGHT.replace("raise TypeError(text)", "return text"), ends=TAMPERED
+    ),
     "CallInfo swallows": Forgery(prelude=_CALL_INFO, ends=TAMPERED),
     "tests never run": Forgery(prelude=_NO_OP_TESTS, ends=TAMPERED),
     "bodies of tests emptied": Forgery(prelude=_TEST_BODIES, ends=TAMPERED),

@@ -51,7 +51,7 @@ def run(seed: int, outcome: Outcome = honest, skip: str = "") -> Round:
 def test_what_every_run_says_is_kept() -> None:
     calibration = calibrate([run(1), run(2), run(3)])
     assert set(calibration.cases) == {"t.py::test_a", "t.py::test_b", "t.py::test_c"}
-    assert {each.twin.test for each in calibration.twins} == {"test_a", "test_b"}
+    assert {each.twin.test for each in calibration.twins} == {"test_a", "test_b", "test_c"}
     assert all(case.id == case.of for each in calibration.twins for case in each.cases)
 
 
@@ -64,6 +64,7 @@ def test_a_twin_that_once_passed_is_not_proven() -> None:
         ("test_a", 1),
         ("test_b", 0),
         ("test_b", 1),
+        ("test_c", 0),
     }
 
 

@@ -40,14 +40,15 @@ def test_calibration_finds_every_case_in_order_and_twins_where_literals_are(cour
         "test_adds_a_table",
         "test_splits",
         "test_shouts",
+        "test_refuses_numbers",
     }
 
 
-def test_a_partly_right_submission_gets_its_part_and_reasons_without_disguised_names(court: Court) -> None:
+def test_a_partly_right_submission_gets_reasons_without_disguised_names(court: Court) -> None:
     half = RIGHT.replace('text.upper() + "!"', "text")
     verdict = court.judge({"calc.py": half.encode()})
     assert (verdict.cause, verdict.assurance) == (VerdictCause.FAILED, Assurance.IN_PROCESS)
-    assert str(verdict.score) == "0.857142"
+    assert verdict.score == 0
     (failed,) = [case for case in verdict.cases if not case.passed]
     assert failed.id == "test_calc.py::TestWords::test_shouts"
     assert "in test_shouts" in failed.detail

@@ -73,11 +73,32 @@ def test_an_assert_that_compares_with_a_literal_has_twins(condition: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "condition",
-    ["f()", "f() != 3", "f() > 3", "f() == g()", "f() is None", "not f() == 3", "f() == 3 or g()"],
+    ("condition", "opposite"),
+    [
+        ("f()", "not f()"),
+        ("f() != 3", "f() == 3"),
+        ("f() > 3", "f() <= 3"),
+        ("f() == g()", "f() != g()"),
+        ("f() is None", "f() is not None"),
+        ("not f() == 3", "f() == 3"),
+        ("f() == 3 or g()", "not (f() == 3 or g())"),
+    ],
 )
-def test_other_asserts_have_none(condition: str) -> None:
-    assert find_twins(sources(f"def test_it():\n    assert {condition}\n")) == ()
+def test_other_asserts_have_an_opposite_that_does_not_count_as_a_twin(condition: str, opposite: str) -> None:
+    text = f"def test_it():\n    x()\n    assert {condition}\n"
+    (twin,) = find_twins(sources(text))
+    assert twinned([twin]) == frozenset()
+    assert f"assert {opposite}\n" in disguise(sources(text), [twin], dice(1)).modules["test_it.py"]
+
+
+@pytest.mark.parametrize("expecting", ["pytest.raises(KeyError)", "self.assertRaises(KeyError)"])
+def test_an_expected_exception_becomes_another(expecting: str) -> None:
+    text = f"def test_it():\n    with {expecting}:\n        f()\n"
+    twins = find_twins(sources(text))
+    assert [twin.site for twin in twins] == [0, 0]
+    made = [disguise(sources(text), [twin], dice(1)).modules["test_it.py"] for twin in twins]
+    assert ["TypeError" in made[0], "IndexError" in made[1]] == [True, True]
+    assert find_twins(sources(text.replace("KeyError", "OurError"))) == ()
 
 
 def test_unittest_assertions_and_tables_have_twins() -> None:
@@ -182,12 +203,22 @@ def test_a_method_has_the_same_name_in_every_class_so_that_overriding_works() ->
     assert made.modules["test_it.py"].count(next(iter(made.tests))) == 2
 
 
+@pytest.mark.parametrize("decorator", ["pytest.fixture", "pytest.fixture(scope='module')", "fixture", "property"])
+def test_what_only_looks_like_a_test_keeps_its_name(decorator: str) -> None:
+    text = f"@{decorator}\ndef test_client():\n    assert f() == 3\n\ndef test_a(test_client):\n    assert g() == 4\n"
+    twins = find_twins(sources(text))
+    assert {twin.test for twin in twins} == {"test_a"}
+    made = disguise(sources(text), twins, dice(1)).modules["test_it.py"]
+    assert made.count("def test_client():") == 1
+    assert made.count("(test_client):") == 1 + len(twins)
+
+
 def test_authors_twins_take_the_place_of_their_test() -> None:
     text = "def test_x():\n    with pytest.raises(ValueError):\n        f()\n"
     twins = "import pytest\ndef test_x():\n    with pytest.raises(KeyError):\n        f()\n"
     found = find_twins(sources(text, twins))
-    assert found == (Twin(file="test_it.py", scope=(), test="test_x", site=AUTHOR, variant=0),)
-    made = disguise(sources(text, twins), found, dice(1))
+    assert found[0] == Twin(file="test_it.py", scope=(), test="test_x", site=AUTHOR, variant=0)
+    made = disguise(sources(text, twins), found[:1], dice(1))
     assert "pytest.raises(KeyError)" in made.modules["test_it.py"]
     assert made.modules["test_it.py"].count("def test_") == 2
 
