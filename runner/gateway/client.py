@@ -76,14 +76,14 @@ class Gateway:
 
     @contextmanager
     def attempt(self, terms: Terms, listener: int, on_line: OnLine) -> Iterator[AttemptTraffic]:
-        """Serve one attempt on its listening socket, which is borrowed; `on_line` is called from a thread.
+        """Serve one attempt on its listening socket, which is taken over; `on_line` is called from a thread.
 
         A line is acknowledged when `on_line` returns, and only then the agent gets the last of its answer.
 
         Raises:
             GatewayError: The gateway died, or did not answer.
         """
-        own = socket.socket(fileno=os.dup(listener))
+        own = socket.socket(fileno=listener)
         traffic = AttemptTraffic(attempt=terms.attempt, on_line=on_line, listener=own)
         self._attempts[terms.attempt] = traffic
         try:

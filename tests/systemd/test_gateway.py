@@ -1,5 +1,6 @@
 """An agent in its unit, the gateway in its own, the scripted provider outside: the whole way, on real walls."""
 
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -62,7 +63,7 @@ def work(
     with (
         sandbox.workspace(WorkspaceRequest(layers=(layer,), limits=limits)) as workspace,
         sandbox.gate() as gate,
-        gateway.attempt(terms, gate.listener, lambda _line: None) as traffic,
+        gateway.attempt(terms, os.dup(gate.listener), lambda _line: None) as traffic,
     ):
         command = Native().command(replace(task, gate_port=gate.port))
         mounts = tuple(Mount(object=sandbox.store(pack), target=target) for target, pack in command.packs)

@@ -125,8 +125,7 @@ def open_gate(gateway: Gateway, base_url: str, **terms: object) -> Iterator[Gate
     )
     seen: list[LedgerLine] = []
     with (
-        listener,
-        gateway.attempt(replace(told, **terms), listener.fileno(), seen.append) as traffic,
+        gateway.attempt(replace(told, **terms), listener.detach(), seen.append) as traffic,
         httpx.Client(trust_env=False, timeout=10, verify=False) as client,  # noqa: S501 - plain http on loopback
     ):
         yield Gate(f"http://127.0.0.1:{port}/v1", port, traffic, client, told.model, seen)
