@@ -4,6 +4,7 @@ No call has a work tree, and none ever looks at a folder that a candidate could 
 """
 
 import os
+import resource
 import select
 import shutil
 import subprocess
@@ -19,6 +20,11 @@ from sandbox.errors import PatchError
 GIT = "/usr/bin/git"
 TIMEOUT = 120.0
 """Seconds: far beyond what any call of ours needs."""
+
+_MEMORY = 4 << 30
+"""Bytes a call may map: a patch is small, but what its binary deltas copy together is not bounded by that."""
+_LARGEST = 1 << 30
+"""Bytes of an object that is read into memory."""
 
 _ENVIRONMENT = {
     "PATH": "/usr/bin",
@@ -52,22 +58,20 @@ def run_git(git_dir: Path, *arguments: str, stdin: bytes | BinaryIO = b"", durab
     Raises:
         PatchError: git is missing, did not end well, or not in time.
     """
-    given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
+    given, source = (stdin, subprocess.PIPE) if isinstance(stdin, bytes) else (None, stdin)
+    argv, environment, pipe = _argv(arguments, durable=durable), _environment(git_dir), subprocess.PIPE
     try:
-        done = subprocess.run(
-            _argv(arguments, durable=durable),
-            env=_environment(git_dir),
-            cwd=git_dir,
-            capture_output=True,
-            timeout=TIMEOUT,
-            check=False,
-            **given,  # type: ignore[call-overload]  # one of the two, by the type of what was given
-        )
+        with subprocess.Popen(argv, env=environment, cwd=git_dir, stdin=source, stdout=pipe, stderr=pipe) as process:
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+            try:
+                out, told = process.communicate(given, timeout=TIMEOUT)
+            finally:
+                process.kill()
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PatchError(f"git {arguments[0]} could not be run to its end: {error}") from error
-    if done.returncode != 0:
-        raise PatchError(f"git {arguments[0]} ended with {done.returncode}: {done.stderr[-500:]!r}")
-    return bytes(done.stdout)
+    if process.returncode != 0:
+        raise PatchError(f"git {arguments[0]} ended with {process.returncode}: {told[-500:]!r}")
+    return out
 
 
 def make_repository(git_dir: Path, *, below: Path | None = None) -> None:
@@ -105,9 +109,7 @@ def quote(path: bytes) -> bytes:
     """Write a path as git's C-style quoted string where any byte of it could be misread."""
     if path and all(byte in _PLAIN for byte in path):
         return path
-    return (
-        b'"' + b"".join(b"%c" % byte if byte in _QUOTED_PLAIN else b"\\%03o" % byte for byte in path) + b'"'
-    )
+    return b'"' + b"".join(b"%c" % byte if byte in _QUOTED_PLAIN else b"\\%03o" % byte for byte in path) + b'"'
 
 
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-+")
@@ -138,8 +140,10 @@ class ObjectReader:
         words = self._line().split()
         if len(words) != 3 or words[1] != kind:  # noqa: PLR2004 - "<name> <kind> <size>"
             raise PatchError(f"{name} is no {kind.decode()}: {words!r}")
-        content = self._take(int(words[2]) + 1)
-        return content[:-1]
+        size = int(words[2])
+        if size > _LARGEST:
+            raise PatchError(f"{name} is of {size} bytes, which is more than a tree of ours holds")
+        return self._take(size + 1)[:-1]
 
     def _line(self) -> bytes:
         while (end := self._read.find(b"\n")) < 0:
@@ -172,9 +176,7 @@ def object_reader(git_dir: Path) -> Iterator[ObjectReader]:
     argv = _argv(("cat-file", "--batch"), durable=False)
     pipe, null = subprocess.PIPE, subprocess.DEVNULL
     environment = _environment(git_dir)
-    with subprocess.Popen(
-        argv, env=environment, cwd=git_dir, stdin=pipe, stdout=pipe, stderr=null
-    ) as process:
+    with subprocess.Popen(argv, env=environment, cwd=git_dir, stdin=pipe, stdout=pipe, stderr=null) as process:
         try:
             yield ObjectReader(process, time.monotonic() + TIMEOUT)
         finally:

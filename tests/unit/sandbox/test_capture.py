@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sandbox.api import Changes, Pack, WorkspaceRequest
 from sandbox.capture import Base, Capture, capture, harness_pack, settle
@@ -20,7 +20,7 @@ from sandbox.termination import Cause, Termination, Usage
 from sandbox.tree import Kind, read_folder, snapshot, tree_digest
 from tests.fakes import lay
 from tests.unit.sandbox.inspecting import ROOT, ShowingSandbox, inspect, touched
-from tests.unit.sandbox.trees import File, Link, Tree, blobs, changed, changes, entries, lay_out
+from tests.unit.sandbox.trees import FEW, File, Link, Tree, blobs, changed, changes, entries, lay_out
 
 WALL = timedelta(seconds=30)
 BASE: Tree = {
@@ -137,7 +137,7 @@ def test_the_captured_changes_laid_over_the_base_give_the_captured_tree(tmp_path
     assert applied.changes == seen.changes
 
 
-@settings(max_examples=25, deadline=None)
+@FEW
 @given(changed())
 def test_any_change_is_captured_whole(
     repository: Repository, tmp_path_factory: pytest.TempPathFactory, pair: tuple[Tree, Tree]

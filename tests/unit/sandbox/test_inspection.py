@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.api import Changes
@@ -16,7 +16,7 @@ from sandbox.findings import Finding, FindingKind, findings_of
 from sandbox.inspected import CaptureLimits, Inspection, InspectionReader, outermost, request, tree_changes
 from sandbox.tree import tree_digest
 from tests.unit.sandbox.inspecting import NOBODY, ROOT, answer, inspect, touched
-from tests.unit.sandbox.trees import File, Link, Tree, entries, lay_out, trees
+from tests.unit.sandbox.trees import FEW, PATIENT, File, Link, Tree, entries, lay_out, trees
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make it")
 
@@ -44,7 +44,7 @@ def kinds(folder: Path, changes: Changes = ROOT, limits: CaptureLimits | None = 
     return {each.path: each.kind for each in seen.seen}
 
 
-@settings(max_examples=25, deadline=None)
+@FEW
 @given(trees())
 def test_a_whole_tree_is_seen_as_it_is(tmp_path_factory: pytest.TempPathFactory, tree: Tree) -> None:
     folder = tmp_path_factory.mktemp("seen")
@@ -238,6 +238,7 @@ def test_what_lies_beneath_a_whole_folder_is_asked_for_once() -> None:
 STREAM_TREE: Tree = {b"a": File(b"content"), b"d/l": Link(b"a"), b"e": File()}
 
 
+@PATIENT
 @given(st.data())
 def test_no_cut_or_flipped_answer_is_believed(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     stream = STREAMS.get("whole")
@@ -260,6 +261,7 @@ def test_no_cut_or_flipped_answer_is_believed(tmp_path_factory: pytest.TempPathF
 STREAMS: dict[str, bytes] = {}
 
 
+@PATIENT
 @given(st.lists(st.integers(1, 50), max_size=40))
 def test_an_answer_is_the_same_however_it_is_cut(tmp_path_factory: pytest.TempPathFactory, sizes: list[int]) -> None:
     if "whole" not in STREAMS:

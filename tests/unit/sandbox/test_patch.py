@@ -1,10 +1,14 @@
 """Laws of patches: what is made of a tree gives that tree again, for us and for stock git."""
 
+import base64
+import hashlib
 import subprocess
+import zlib
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from sandbox.contents import MemoryContents
 from sandbox.errors import PatchError
@@ -12,7 +16,7 @@ from sandbox.git import GIT
 from sandbox.patch import Repository
 from sandbox.patch_text import named_paths, refusal
 from sandbox.tree import Kind, apply_change, read_folder, snapshot, tree_digest
-from tests.unit.sandbox.trees import File, Link, Tree, blobs, changed, changes, entries, entry, lay_out
+from tests.unit.sandbox.trees import FEW, File, Link, Tree, blobs, changed, changes, entries, entry, lay_out
 
 CLEAN = {
     "PATH": "/usr/bin",
@@ -77,9 +81,7 @@ def after(**new: File | Link | None) -> Tree:
 
 
 def without(tree: Tree, prefix: bytes) -> Tree:
-    return {
-        path: value for path, value in tree.items() if path != prefix and not path.startswith(prefix + b"/")
-    }
+    return {path: value for path, value in tree.items() if path != prefix and not path.startswith(prefix + b"/")}
 
 
 CASES = [
@@ -115,9 +117,7 @@ CASES = [
         {**BASE, b'new\nline\t"q\\': File(b"x\n"), b"-n": File(b"--\n"), b"\xff": Link(b"\xfe")},
         id="odd names",
     ),
-    pytest.param(
-        {**BASE, b"\xc3\xa9": File(b"nfc"), b"e\xcc\x81": File(b"nfd"), b"A.PY": File(b"case")}, id="twins"
-    ),
+    pytest.param({**BASE, b"\xc3\xa9": File(b"nfc"), b"e\xcc\x81": File(b"nfd"), b"A.PY": File(b"case")}, id="twins"),
     pytest.param({**BASE, b"n" * 255: File(b"x\n"), b"/".join([b"p" * 99] * 30): File(b"x\n")}, id="long"),
     pytest.param({**BASE, b"a b": File(b"x\n"), b" ": File(b"x\n"), b"b ": File(b"x\n")}, id="spaces"),
     pytest.param({**BASE, b"dev/null": File(b"x\n"), b"a/b/a": File(b"+++ b/x\n--- a/x\n")}, id="misleading"),
@@ -125,9 +125,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("result", CASES)
-def test_each_kind_of_change_comes_through_whole(
-    repository: Repository, tmp_path: Path, result: Tree
-) -> None:
+def test_each_kind_of_change_comes_through_whole(repository: Repository, tmp_path: Path, result: Tree) -> None:
     patch = check_round_trip(repository, BASE, result)
     check_stock_git(tmp_path / "there", BASE, result, patch)
     back = check_round_trip(repository, result, BASE)
@@ -135,7 +133,7 @@ def test_each_kind_of_change_comes_through_whole(
         check_stock_git(tmp_path / "back", result, BASE, back)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@FEW
 @given(changed())
 @example(({b"a": Link(b"x")}, {b"a/b": File(b"")}))
 def test_base_and_patch_give_the_tree_again(
@@ -163,9 +161,7 @@ def test_a_binary_file_is_decoded_from_the_patch_and_not_taken_from_our_objects(
 ) -> None:
     base, patch = made(repository, BASE, {**BASE, b"new": File(b"\0" + bytes(range(256)) * 4)})
     mark = patch.index(b"literal ")
-    broken = (
-        patch[: mark + 16] + (b"z" if patch[mark + 16 : mark + 17] != b"z" else b"y") + patch[mark + 17 :]
-    )
+    broken = patch[: mark + 16] + (b"z" if patch[mark + 16 : mark + 17] != b"z" else b"y") + patch[mark + 17 :]
     with pytest.raises(PatchError):
         repository.apply(base, broken)
 
@@ -198,9 +194,7 @@ def new(path: bytes, mode: bytes = b"100644") -> bytes:
 
 def test_a_patch_of_plain_diff_is_applied(repository: Repository) -> None:
     base = repository.ingest(entries(BASE), blobs(BASE).get)
-    applied = repository.apply(
-        base, b"a word before\n" + PLAIN + b"@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
-    )
+    applied = repository.apply(base, b"a word before\n" + PLAIN + b"@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n")
     assert [each.path for each in applied.changes] == [b"a.py"]
     assert applied.contents.get(applied.changes[0].sha256 or "") == b"one\n2\nthree\n"
 
@@ -245,9 +239,7 @@ def test_a_rename_made_elsewhere_is_a_deletion_and_a_new_file(repository: Reposi
         pytest.param(PLAIN.replace(b"b/", b"c/") + b"@@ -1 +1 @@\n-one\n+1\n", id="other prefix"),
         pytest.param(PLAIN.replace(b"b/a", b"b/z") + b"@@ -1,2 +1,2 @@\n one\n-two\n+2\n", id="two names"),
         pytest.param(b"@@ -1 +1 @@\n-one\n+1\n", id="hunk alone"),
-        pytest.param(
-            b"diff --git a/nul b/nul\nBinary files a/nul and b/nul differ\n", id="binary without content"
-        ),
+        pytest.param(b"diff --git a/nul b/nul\nBinary files a/nul and b/nul differ\n", id="binary without content"),
         pytest.param(b"diff --git a/zz b/zz\ndeleted file mode 100644\n", id="deletion of nothing"),
         pytest.param(b'diff --git "a/x b/x\nnew file mode 100644\n', id="open quote"),
     ],
@@ -271,15 +263,14 @@ def test_a_patch_that_may_not_be_is_refused(repository: Repository, patch: bytes
         b"a\\.git",
         b"",
         b"a//b",
+        b"a /b",
     ],
 )
 def test_names_that_git_refuses_are_known(path: bytes) -> None:
     assert refusal(path) is not None
 
 
-@pytest.mark.parametrize(
-    "path", [b".gitignore", b"git", b"git~2", b".git2", b"a.git", b"x/.git-x", b"a\nb", b"\xff"]
-)
+@pytest.mark.parametrize("path", [b".gitignore", b"git", b"git~2", b".git2", b"a.git", b"x/.git-x", b"a\nb", b"\xff"])
 def test_names_that_git_carries_are_carried(path: bytes) -> None:
     assert refusal(path) is None
 
@@ -305,3 +296,42 @@ def test_no_setting_from_outside_reaches_git(
     assert patch.startswith(b"diff --git a/a.py b/a.py\n")
     assert not canary.exists()
     assert [each.name for each in tmp_path.iterdir()] == ["gitconfig"]
+
+
+@FEW
+@given(st.data())
+def test_a_garbled_patch_is_refused_or_does_only_what_it_names(repository: Repository, data: st.DataObject) -> None:
+    base, patch = made(repository, BASE, after(**{"a.py": File(b"one\n"), "nul": File(b"\0\1" * 40), "l": None}))
+    lines = patch.split(b"\n")
+    for _ in range(data.draw(st.integers(1, 3))):
+        one, other = (data.draw(st.integers(0, len(lines) - 1)) for _ in range(2))
+        lines[one : one + 1] = data.draw(st.sampled_from([[], [lines[one]] * 2, [lines[other]], [lines[one][:-1]]]))
+    garbled = b"\n".join(lines)
+    try:
+        named, applied = named_paths(garbled), repository.apply(base, garbled)
+    except PatchError:
+        return
+    assert {each.path for each in applied.changes} <= named
+
+
+def varint(number: int) -> bytes:
+    digits = []
+    while number >= 0x80:
+        digits.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*digits, number])
+
+
+def test_a_delta_that_swells_beyond_all_bounds_is_refused(repository: Repository) -> None:
+    mebibyte = bytes(1 << 20)
+    base = repository.ingest(entries({b"big": File(mebibyte)}), blobs({b"big": File(mebibyte)}).get)
+    copy_all = bytes([0x80 | 0x40, 0x10])  # from 0, 0x10 << 16 bytes
+    delta = varint(1 << 20) + varint(5 << 30) + copy_all * (5 << 10)
+    packed = zlib.compress(delta)
+    rows = [packed[at : at + 52] for at in range(0, len(packed), 52)]
+    lengths = [bytes([len(row) + (64 if len(row) < 27 else 70)]) for row in rows]
+    text = b"".join(length + base64.b85encode(row, pad=True) + b"\n" for length, row in zip(lengths, rows, strict=True))
+    old = hashlib.sha1(b"blob 1048576\0" + mebibyte, usedforsecurity=False).hexdigest().encode()
+    patch = b"diff --git a/big b/big\nindex %s..%s 100644\nGIT binary patch\ndelta %d\n%s\n"
+    with pytest.raises(PatchError, match="memory"):
+        repository.apply(base, patch % (old, b"1" * 40, len(delta), text))

@@ -22,6 +22,8 @@ from sandbox.tree import (
     tree_digest,
 )
 from tests.unit.sandbox.trees import (
+    FEW,
+    PATIENT,
     File,
     Link,
     Tree,
@@ -38,6 +40,7 @@ from tests.unit.sandbox.trees import (
 ONE: Tree = {b"a": File(b"1"), b"d/b": File(b"2", executable=True), b"d/e/l": Link(b"../b")}
 
 
+@PATIENT
 @given(trees(), st.randoms(use_true_random=False))
 def test_the_order_of_entries_does_not_change_a_digest(tree: Tree, random: object) -> None:
     mixed = list(entries(tree))
@@ -45,11 +48,13 @@ def test_the_order_of_entries_does_not_change_a_digest(tree: Tree, random: objec
     assert tree_digest(mixed) == tree_digest(entries(tree))
 
 
+@PATIENT
 @given(trees(), trees())
 def test_two_trees_share_a_digest_only_if_they_are_the_same(one: Tree, other: Tree) -> None:
     assert (tree_digest(entries(one)) == tree_digest(entries(other))) == (one == other)
 
 
+@PATIENT
 @given(trees(), st.data())
 def test_any_single_change_changes_the_digest(tree: Tree, data: st.DataObject) -> None:
     before = tree_digest(entries(tree))
@@ -85,6 +90,7 @@ def test_empty_folders_are_not_in_a_tree() -> None:
     assert tree_digest((*entries(ONE), folder)) == tree_digest(entries(ONE))
 
 
+@PATIENT
 @given(changed())
 def test_a_change_gives_the_digest_of_the_whole(pair: tuple[Tree, Tree]) -> None:
     before, after = pair
@@ -93,6 +99,7 @@ def test_a_change_gives_the_digest_of_the_whole(pair: tuple[Tree, Tree]) -> None
     assert apply_change(base, changes(before, after), kept) == tree_digest(entries(after))
 
 
+@PATIENT
 @given(changed())
 def test_differences_are_exactly_the_paths_that_differ(pair: tuple[Tree, Tree]) -> None:
     before, after = pair
@@ -209,10 +216,9 @@ def test_a_lookup_finds_files_and_links_and_no_folders() -> None:
     assert [lookup(base, path, kept) for path in (b"d", b"d/x", b"a/x")] == [None] * 3
 
 
+@FEW
 @given(trees())
-def test_contents_in_a_folder_are_the_same_as_in_memory(
-    tmp_path_factory: pytest.TempPathFactory, tree: Tree
-) -> None:
+def test_contents_in_a_folder_are_the_same_as_in_memory(tmp_path_factory: pytest.TempPathFactory, tree: Tree) -> None:
     kept = FolderContents(tmp_path_factory.mktemp("kept"))
     base = snapshot(entries(tree), kept)
     assert base == tree_digest(entries(tree))
@@ -231,6 +237,7 @@ def test_kept_bytes_that_changed_are_refused(tmp_path: Path) -> None:
             kept.get(missing)
 
 
+@FEW
 @given(trees())
 def test_a_laid_out_tree_is_read_back(tmp_path_factory: pytest.TempPathFactory, tree: Tree) -> None:
     root = tmp_path_factory.mktemp("laid")

@@ -6,13 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sandbox.api import Pack
 from sandbox.git import GIT
 from sandbox.tree import Kind
 from sandbox.workspace_git import workspace_git
-from tests.unit.sandbox.trees import File, Link, Tree, blobs, entries, lay_out, trees
+from tests.unit.sandbox.trees import FEW, File, Link, Tree, blobs, entries, lay_out, trees
 
 CLEAN = {
     "PATH": "/usr/bin",
@@ -43,9 +43,7 @@ def show(folder: Path, tree: Tree) -> Pack:
 
 def git(folder: Path, *arguments: str) -> str:
     argv = [GIT, *arguments]
-    done = subprocess.run(
-        argv, cwd=folder, env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True
-    )
+    done = subprocess.run(argv, cwd=folder, env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
     return os.fsdecode(done.stdout)
 
 
@@ -60,7 +58,7 @@ def test_it_holds_one_root_commit_and_no_other_object(tmp_path: Path) -> None:
     assert log == "cleanroom cleanroom@localhost 2000-01-01 00:00:00 +0000 cleanroom base\n"
 
 
-@settings(max_examples=15, deadline=None)
+@FEW
 @given(trees())
 def test_the_workspace_is_clean_at_the_start(tmp_path_factory: pytest.TempPathFactory, tree: Tree) -> None:
     folder = tmp_path_factory.mktemp("work")

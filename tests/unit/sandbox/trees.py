@@ -4,11 +4,17 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from sandbox.contents import MemoryContents, digest_of
 from sandbox.patch_text import refusal
 from sandbox.tree import Entry, Kind
+
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+"""A loaded machine is no failure."""
+FEW = settings(PATIENT, max_examples=25)
+"""For laws whose every example starts programs or writes folders."""
 
 
 @dataclass(frozen=True, slots=True)
