@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from runner.canonical import canonical
+from runner.documents.aggregate import Aggregate
 from runner.durable import replace_file
 from runner.errors import VerificationError
 from runner.freezer import RELEASES, NotFrozenError, load_frozen
@@ -15,10 +16,11 @@ from runner.inputs import load_inputs
 from runner.journal import Store
 from runner.release import load_manifest, manifest_digest, manifest_path
 from runner.reports.aggregate import aggregate as gather
+from runner.reports.expected import differences, load_expected
 from runner.reports.markdown import markdown, notes
 from runner.reports.table import plain
 from runner.reports.terminal import coloured
-from runner.settings import host_settings, own_checkout
+from runner.settings import Settings, host_settings, own_checkout
 from runner.verification.rebuilding import Rebuilder
 from runner.verify import read_schemas, verify_release
 
@@ -58,9 +60,12 @@ def verify(config: Path | None, no_rebuild: bool, as_json: bool) -> int:  # noqa
 
 
 @click.command()
+@click.option(
+    "--expect", type=click.Path(path_type=Path), help="Leave with 1 unless the table is the one this file expects."
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
-def aggregate(config: Path | None, as_json: bool) -> int:  # noqa: FBT001 - as above
+def aggregate(config: Path | None, expect: Path | None, as_json: bool) -> int:  # noqa: FBT001 - as above
     """Write aggregate.json and aggregate.md from sealed evidence, and print the table."""
     settings = host_settings(config)
     inputs = load_inputs(settings)
@@ -77,12 +82,25 @@ def aggregate(config: Path | None, as_json: bool) -> int:  # noqa: FBT001 - as a
     if as_json:
         for row in gathered.attempts:
             click.echo(row.model_dump_json(by_alias=True))
-        return 0
+    else:
+        _print(gathered, settings)
+        click.echo(f"written: {folder}/aggregate.json and aggregate.md")
+        click.echo(f"evidence: {store.root / store.release}")
+    return 0 if expect is None else _compare(gathered, expect)
+
+
+def _print(gathered: Aggregate, settings: Settings) -> None:
     if sys.stdout.isatty() and settings.colour:
         Console().print(coloured(gathered.attempts))
     else:
         click.echo(plain(gathered.attempts), nl=False)
     for note in notes(gathered):
         click.echo(note)
-    click.echo(f"written: {folder}/aggregate.json and aggregate.md; evidence: {store.root / store.release}")
-    return 0
+
+
+def _compare(gathered: Aggregate, expect: Path) -> int:
+    contrasts = differences(load_expected(expect), gathered.attempts)
+    for each in contrasts:
+        click.echo(f"not as expected: {each}", err=True)
+    click.echo(f"the table is {'not ' if contrasts else ''}the one that {expect.name} expects", err=True)
+    return 1 if contrasts else 0
