@@ -33,6 +33,8 @@ _DIFF = (
 )  # fmt: skip
 _APPLY = ("apply", "--cached", "--binary", "--whitespace=nowarn", "-")
 _FOLDER_MODE = b"40000"
+_NAME = 40
+"""Hex digits of an object's name; a crash of the machine can leave a reference without them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +62,10 @@ class Repository:
             make_repository(self._path)
         reference = f"refs/bases/{tree_digest(whole)}"
         known = self._path / reference
-        if known.exists():
-            return known.read_text().strip()
+        commit = known.read_text().strip() if known.exists() else ""
+        if len(commit) == _NAME:
+            return commit
+        known.unlink(missing_ok=True)
         return write_commit(self._path, reference, whole, blobs, durable=True)
 
     def diff(self, before: str, after: str) -> bytes:
@@ -199,16 +203,10 @@ def _applied(path: bytes, slot: Slot | None, reader: ObjectReader, contents: Con
 
 
 def _import(git_dir: Path, stream: bytes | BinaryIO, *, durable: bool) -> str:
-    return (
-        run_git(git_dir, "fast-import", "--quiet", "--depth=0", stdin=stream, durable=durable)
-        .decode()
-        .strip()
-    )
+    return run_git(git_dir, "fast-import", "--quiet", "--depth=0", stdin=stream, durable=durable).decode().strip()
 
 
-def _import_stream(
-    reference: str, base: str | None, entries: tuple[Entry, ...], blobs: Blobs
-) -> Iterator[bytes]:
+def _import_stream(reference: str, base: str | None, entries: tuple[Entry, ...], blobs: Blobs) -> Iterator[bytes]:
     """Write the commit of a tree, or of a change to a base, for `git fast-import`; deletions go first."""
     yield b"feature done\ncommit %s\nmark :1\n" % reference.encode()
     yield b"author %s\ncommitter %s\ndata 5\nbase\n\n" % (AUTHOR, AUTHOR)

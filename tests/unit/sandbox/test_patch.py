@@ -173,6 +173,13 @@ def test_the_same_tree_is_kept_once_and_gets_the_same_commit(repository: Reposit
     assert Repository(tmp_path / "other.git").ingest(entries(BASE), kept.get) == one
 
 
+def test_a_reference_that_a_crash_emptied_is_written_again(tmp_path: Path) -> None:
+    one = Repository(tmp_path / "git").ingest(entries(BASE), blobs(BASE).get)
+    (reference,) = (tmp_path / "git/refs/bases").iterdir()
+    reference.write_bytes(b"")
+    assert Repository(tmp_path / "git").ingest(entries(BASE), blobs(BASE).get) == one
+
+
 def test_two_kept_trees_are_compared_as_they_are(repository: Repository) -> None:
     result = after(d__x=File(b"other\n"))
     base, patch = made(repository, BASE, result)
