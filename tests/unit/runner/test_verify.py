@@ -1,6 +1,8 @@
 """Laws of verification: from the files alone, whatever is not as it was written or does not follow is named."""
 
 import json
+import os
+import random
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,6 +17,8 @@ from runner.documents.facts import Blame, Phase, Unavailable, Violation, VoidFac
 from runner.documents.manifest import Manifest
 from runner.documents.seal import SEAL_NAME
 from runner.journal import Store
+from runner.outcome import Outcome
+from runner.reports.aggregate import aggregate
 from runner.verification.model import Rebuild, Rebuilt
 from runner.verification.rebuilding import Rebuilder
 from runner.verify import VerifyReport, read_schemas, verify_release
@@ -379,3 +383,41 @@ def test_the_rebuilder_gives_the_tree_of_base_and_patch(tmp_path: Path) -> None:
     assert found.changes == (new,)
     with pytest.raises(PatchError):
         Rebuilder(repository, lambda _: base)("slugs", patch.replace(b"-old", b"-odd"))
+
+
+ODD = (b"{}", b"null", b'"x"', b"1e5", b"\xef\xbb\xbf{}", b'{"schema":"cleanroom/seal/1"}', b"\xff\x00")
+
+
+def damage(chance: random.Random, root: Path) -> None:
+    """Do something to one file or folder that nobody should do to evidence."""
+    path = chance.choice(sorted(root.rglob("*")))
+    path.parent.chmod(0o755)
+    if path.is_dir():
+        for each in (path, *path.rglob("*")):
+            each.chmod(0o755)
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+    make = chance.choice(("nothing", "folder", "link", "pipe", "file"))
+    if make == "folder":
+        path.mkdir()
+    elif make == "link":
+        path.symlink_to(chance.choice(("/etc", "nowhere", "..")))
+    elif make == "pipe":
+        os.mkfifo(path)
+    elif make == "file":
+        path.write_bytes(chance.choice(ODD))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_whatever_was_done_to_a_store_it_is_found_without_a_traceback_and_without_a_score(
+    tmp_path: Path, seed: int
+) -> None:
+    manifest = a_manifest("solver")
+    store = a_store(tmp_path, manifest)
+    attempt(store, SOLVER, Run())
+    damage(random.Random(seed), tmp_path)  # noqa: S311 - only picks what to damage
+    report = verify(store, manifest)
+    assert report.findings or report.unfinished
+    (row,) = aggregate(store, manifest).attempts
+    assert (row.outcome, row.score) == (Outcome.MISSING_ARTIFACTS, None)
