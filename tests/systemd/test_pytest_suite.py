@@ -92,7 +92,7 @@ def body(statement: str) -> dict[str, bytes]:
 
 
 def test_time_and_memory_are_the_submissions_own_to_use_up(court: Court) -> None:
-    hung = limited(court, body("while True: pass"), wall=timedelta(seconds=6))
+    hung = limited(court, body("while True: pass"), wall=timedelta(seconds=8))
     assert (hung.cause, hung.score) == (VerdictCause.TIMEOUT, 0)
     full = limited(court, body("x = bytearray(1 << 30)"), memory_bytes=256 * MIB)
     assert full.cause in {VerdictCause.CRASHED, VerdictCause.FAILED}
