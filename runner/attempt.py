@@ -292,7 +292,7 @@ def _spent(ran: Ran | None) -> Spent | None:
 
 
 def _probe_spent(asked: Asked | None) -> Spent | None:
-    if asked is None or not asked.runs:
+    if asked is None or not asked.runs or not asked.fresh:
         return None
     wall = sum(ran.result.termination.usage.wall_ms for ran in asked.runs)
     return Spent(wall_ms=wall, cost_usd=_cost(asked.lines))

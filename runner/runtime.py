@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from runner.agents.model import Agent, AgentCommand, AgentTask
 from runner.agents.registry import AGENTS
@@ -37,6 +37,8 @@ class Asked:
 
     preflight: Preflight
     runs: tuple[Ran, ...] = ()
+    fresh: bool = True
+    """Whether it was asked in this very try, which then bears what it took."""
 
     @property
     def lines(self) -> tuple[LedgerLine, ...]:
@@ -58,13 +60,15 @@ class Runtime:
     _probed: dict[str, Asked] = field(default_factory=dict)
 
     def preflight(self, candidate: Candidate, limits: Limits, on_line: OnLine) -> Asked:
-        """Ask a candidate the frozen question, once a run.
+        """Ask a candidate the frozen question, once a run; later tries get the answer that was given then.
 
         Raises:
             SandboxError, GatewayError: a fault.
         """
-        if candidate.id not in self._probed:
-            self._probed[candidate.id] = self._probe(candidate, limits, on_line)
+        known = self._probed.get(candidate.id)
+        if known is not None:
+            return replace(known, fresh=False)
+        self._probed[candidate.id] = self._probe(candidate, limits, on_line)
         return self._probed[candidate.id]
 
     def _probe(self, candidate: Candidate, limits: Limits, on_line: OnLine) -> Asked:

@@ -13,6 +13,7 @@ def need_root(what: str) -> None:
     """
     if os.geteuid() != 0:
         raise HostError(
-            f"{what} starts the keeper, which needs root; run it as root, or allow this account a root-owned copy "
-            "of it by a sudo rule such as: USER ALL=(root) NOPASSWD: /usr/local/lib/cleanroom/keeper"
+            f"{what} starts the keeper, which needs root; run it as root. A sudo rule for it must name a root-owned "
+            "copy, such as 'USER ALL=(root) /opt/cleanroom/.venv/bin/runner pilot *', and never a checkout that "
+            "somebody else can write: whoever may start the keeper counts as root"
         )
