@@ -28,12 +28,21 @@ PRIVATE_SOCKET = "/run/systemd/private"
 
 _IDLE_ROUNDS = 2  # An empty answer may also stand for a step of the library's own.
 
+_ENDED = frozenset({"exited", "failed", "dead"})
+_TOLD = {b"ActiveState": bytes, b"SubState": bytes, b"Result": bytes, b"ExecMainCode": int, b"ExecMainStatus": int}
+"""What signals tell of a unit, and as what."""
+
 Argument = tuple[int, object]
 
 
 class _Message(Protocol):
+    body: object
+
     def get_path(self) -> bytes:
         """Give the object path the signal came from."""
+
+    def process_reply(self, with_headers: bool) -> None:  # noqa: FBT001 - the library's signature
+        """Read the message into `body`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +59,12 @@ class UnitState:
     @property
     def main_ended(self) -> bool:
         """Whether the main process has ended, or never came to be, or the unit is gone."""
-        return self.load_state != "loaded" or self.main_code != 0 or self.sub_state in {"exited", "failed", "dead"}
+        return self.load_state != "loaded" or self.main_code != 0 or self.sub_state in _ENDED
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the main process has ended, and how it did is known."""
+        return self.main_code != 0 and self.sub_state in _ENDED
 
     @property
     def is_over(self) -> bool:
@@ -156,11 +170,15 @@ class Bus:
 
     def watch(self, unit: str) -> None:
         """Have changes of this unit told by `drain`."""
-        self._paths[path_encode(_UNIT_PREFIX, unit.encode())] = unit
+        path = path_encode(_UNIT_PREFIX, unit.encode())
+        self._paths[path] = unit
+        self._signals.told[path] = {}
 
     def forget(self, unit: str) -> None:
         """Stop telling of this unit."""
-        self._paths.pop(path_encode(_UNIT_PREFIX, unit.encode()), None)
+        path = path_encode(_UNIT_PREFIX, unit.encode())
+        self._paths.pop(path, None)
+        self._signals.told.pop(path, None)
 
     def start(self, unit: str, properties: Sequence[Property]) -> None:
         """Start a transient unit; its job goes on by itself."""
@@ -200,10 +218,28 @@ class Bus:
             main_status=_number(self._read(path, _SERVICE, b"ExecMainStatus", b"i")),
         )
 
+    def told(self, unit: str) -> UnitState | None:
+        """Give what the signals about a watched unit said so far, without asking; None until they said enough."""
+        told = self._signals.told.get(path_encode(_UNIT_PREFIX, unit.encode()), {})
+        if told.keys() != _TOLD.keys():
+            return None
+        return UnitState(
+            load_state="loaded",
+            active_state=_text(told[b"ActiveState"]),
+            sub_state=_text(told[b"SubState"]),
+            result=_text(told[b"Result"]),
+            main_code=_number(told[b"ExecMainCode"]),
+            main_status=_number(told[b"ExecMainStatus"]),
+        )
+
     def is_loaded(self, unit: str) -> bool:
         """Tell whether the manager knows a unit of any kind."""
         path = path_encode(_UNIT_PREFIX, unit.encode())
         return _text(self._read(path, _UNIT, b"LoadState", b"s")) == "loaded"
+
+    def active(self, unit: str) -> str:
+        """Tell a unit's active state."""
+        return _text(self._read(path_encode(_UNIT_PREFIX, unit.encode()), _UNIT, b"ActiveState", b"s"))
 
     def property(self, unit: str, name: str, signature: str) -> object:
         """Read one property of a service back."""
@@ -230,11 +266,24 @@ class _Signals:
 
     def __init__(self) -> None:
         self.paths: set[bytes] = set()
+        self.told: dict[bytes, dict[bytes, object]] = {}
         self.metadata: dict[str, object] = {}
 
     def __call__(self, message: _Message, **_given: object) -> None:
-        """Keep whose signal it was; what it said is read again by `state`."""
-        self.paths.add(message.get_path())
+        """Keep whose signal it was and, of a watched unit, what it said."""
+        path = message.get_path()
+        self.paths.add(path)
+        told = self.told.get(path)
+        if told is not None:
+            message.process_reply(with_headers=False)
+            told |= _read_change(message.body)
+
+
+def _read_change(body: object) -> dict[bytes, object]:
+    """Pick what is known by name and type from a PropertiesChanged: interface, changed values, names without."""
+    if not isinstance(body, list) or len(body) < 2 or not isinstance(body[1], dict):  # noqa: PLR2004 - as above
+        return {}
+    return {name: value for name, value in body[1].items() if name in _TOLD and isinstance(value, _TOLD[name])}
 
 
 def _text(value: object) -> str:

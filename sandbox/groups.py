@@ -79,12 +79,25 @@ class UnitGroup:
                 return int(value) // 1000
         return None
 
+    def kill(self) -> bool:
+        """Kill every process of the unit at once; false where this kernel or layout has no such switch."""
+        try:
+            (self._where.unified / self._unit / "cgroup.kill").write_text("1", encoding="ascii")
+        except OSError:
+            return False
+        return True
+
+    def is_empty(self) -> bool:
+        """Tell whether no process is in the unit's own group, in any hierarchy."""
+        return not any(_lines(root / self._unit / "cgroup.procs") for root in self._roots())
+
     def is_gone(self) -> bool:
-        """Tell whether the unit's own group is gone from every hierarchy, or at least empty of processes."""
+        """Tell whether the unit's groups are gone from every hierarchy, its slice's too."""
+        return not any((root / self._slice).exists() for root in self._roots())
+
+    def _roots(self) -> set[Path]:
         where = self._where
-        return not any(
-            _lines(root / self._unit / "cgroup.procs") for root in {where.memory, where.pids, where.cpu, where.unified}
-        )
+        return {where.memory, where.pids, where.cpu, where.unified}
 
 
 def slice_path(name: str) -> str:

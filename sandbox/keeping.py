@@ -22,7 +22,7 @@ from sandbox.network import NetworkNamespace, new_namespace
 from sandbox.objects import Objects
 from sandbox.properties import Property, UnitPlace, unit_properties
 from sandbox.requests import Open, OpenWorkspace
-from sandbox.room import Accounts, account_record, mark_dirty
+from sandbox.room import AccountRecords, Accounts, mark_dirty
 from sandbox.roots import build_root
 from sandbox.spec import NamespaceId, ObjectId, Reach, Role, UnitSpec, WorkspaceId
 from sandbox.units import REPORT_SECONDS, Unit, Units, unit_pipes
@@ -55,6 +55,7 @@ class Keeping:
     units: Units
     outside: int
     known: HostFacts
+    records: AccountRecords = field(default_factory=AccountRecords)
     _rooms: dict[str, _Room] = field(default_factory=dict)
     _gates: dict[str, NetworkNamespace] = field(default_factory=dict)
 
@@ -181,7 +182,7 @@ class Keeping:
         """Resolve all that a unit needs, and make its root; `owned` takes it down."""
         room = self._room(spec.workspace) if spec.workspace is not None else None
         number = room.account if room is not None else self.accounts.take()
-        account = owned.enter_context(account_record(number))
+        account = owned.enter_context(self.records.record(number))
         folder = self.run / name
         folder.mkdir(mode=0o700)
         owned.callback(shutil.rmtree, folder)

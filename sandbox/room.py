@@ -132,28 +132,42 @@ def account_name(number: int) -> str:
     return f"u{number}"
 
 
-@contextmanager
-def account_record(number: int, folder: Path = Path("/run/userdb")) -> Iterator[str]:
-    """Make an account known to the service manager for the time of a unit, and give its name."""
-    name = account_name(number)
-    user = {
-        "userName": name,
-        "uid": number,
-        "gid": number,
-        "homeDirectory": "/home/agent",
-        "shell": "/bin/sh",
-    }
-    records = {"user": user, "group": {"groupName": name, "gid": number}}
-    folder.mkdir(exist_ok=True, mode=0o755)
-    paths = [folder / f"{stem}.{kind}" for kind in records for stem in (name, str(number))]
-    try:
-        for kind, record in records.items():
-            (folder / f"{name}.{kind}").write_text(json.dumps(record), encoding="ascii")
-            (folder / f"{number}.{kind}").symlink_to(f"{name}.{kind}")
-        yield name
-    finally:
-        for path in paths:
-            path.unlink(missing_ok=True)
+class AccountRecords:
+    """Accounts known to the service manager for as long as a unit of theirs is there."""
+
+    def __init__(self, folder: Path = Path("/run/userdb")) -> None:
+        self._folder = folder
+        self._units: dict[int, int] = {}
+
+    @contextmanager
+    def record(self, number: int) -> Iterator[str]:
+        """Make an account known for the time of a unit, and give its name."""
+        if number not in self._units:
+            self._write(number)
+        self._units[number] = self._units.get(number, 0) + 1
+        try:
+            yield account_name(number)
+        finally:
+            self._units[number] -= 1
+            if not self._units[number]:
+                del self._units[number]
+                for path in self._paths(number):
+                    path.unlink(missing_ok=True)
+
+    def _write(self, number: int) -> None:
+        name = account_name(number)
+        user = {"userName": name, "uid": number, "gid": number, "homeDirectory": "/home/agent", "shell": "/bin/sh"}
+        group = {"groupName": name, "gid": number}
+        self._folder.mkdir(exist_ok=True, mode=0o755)
+        for path, record in zip(self._paths(number), (user, None, group, None), strict=True):
+            if record is None:
+                path.symlink_to(f"{name}{path.suffix}")
+            else:
+                path.write_text(json.dumps(record), encoding="ascii")
+
+    def _paths(self, number: int) -> list[Path]:
+        stems = account_name(number), str(number)
+        return [self._folder / f"{stem}.{kind}" for kind in ("user", "group") for stem in stems]
 
 
 def leftovers(number: int) -> tuple[str, ...]:
@@ -183,7 +197,7 @@ def _processes() -> Iterator[int]:
 
 def _owner(pid: int) -> int | None:
     try:
-        return Path("/proc", str(pid)).stat().st_uid
+        return os.stat(f"/proc/{pid}").st_uid  # noqa: PTH116 - for every process, after every unit
     except (FileNotFoundError, ProcessLookupError):
         return None
 

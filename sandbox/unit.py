@@ -11,7 +11,6 @@ from sandbox.spec import UnitSpec
 from sandbox.termination import Stop, Termination
 
 _CHUNK = 1 << 16
-_LAST_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +85,9 @@ def _pump(running: Running, stdin: bytes, out: _Sink, err: _Sink) -> None:
 
 
 def _empty(selector: selectors.BaseSelector, sinks: dict[int, _Sink]) -> None:
-    """Read what an ended unit had still written; every writing end is closed, so it ends."""
+    """Read what an ended unit had still written. No process of it is left: what is there now is all."""
     for descriptor, sink in sinks.items():
-        while descriptor in selector.get_map() and select.select([descriptor], [], [], _LAST_SECONDS)[0]:
+        while descriptor in selector.get_map() and select.select([descriptor], [], [], 0)[0]:
             _drain(selector, descriptor, sink)
 
 

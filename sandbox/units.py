@@ -22,6 +22,7 @@ REPORT_SECONDS = 5.0
 _END_SECONDS = 5.0
 _POLL_SECONDS = 2.0
 _KEY_SECONDS = 5.0
+_STEP_SECONDS, _DEATH_SECONDS = 0.002, 0.0005
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,6 +42,7 @@ class Unit:
     oom_kills: int | None = None
     polled: float = 0.0
     ended: float | None = None
+    tidied: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +74,19 @@ def unit_pipes(*, socket_input: bool) -> tuple[Ends, tuple[int, int, int], socke
 
 @dataclass(slots=True)
 class Units:
-    """All units that are alive, and how each comes to its end."""
+    """All units that are alive, and how each comes to its end.
+
+    A runner is told of an end once no process is left. What systemd and the disk still hold of the unit then goes
+    in `tidy`, while nobody waits: best during the next unit's start.
+    """
 
     bus: Bus
     layout: Layout
     on_left: Callable[[tuple[str, ...]], None]
     """Told what a unit left behind; the room is dirty then."""
     _alive: dict[str, Unit] = field(default_factory=dict)
+    _ended: dict[str, Unit] = field(default_factory=dict)
+    """Units without processes that have not been tidied up, by name; their deadline is for that."""
     _keyed: dict[int, float] = field(default_factory=dict)
     """Accounts of ended units whose keys the kernel has not freed yet, and until when it may take."""
 
@@ -122,7 +130,8 @@ class Units:
         """End a unit at once; what ended it first is what counts."""
         unit.stop = unit.stop or why
         unit.ended = unit.ended or time.monotonic()
-        self.bus.kill(unit.name)
+        if not unit.group.kill():
+            self.bus.kill(unit.name)
 
     def attend(self) -> None:
         """Look at what changed, and at every unit's clock and memory."""
@@ -136,7 +145,9 @@ class Units:
             unit.oom_kills = kills if kills is not None else unit.oom_kills
             if unit.oom_kills and unit.stop is None:
                 self._halt(unit, Stop.OOM)
-            if unit.name in changed or now - unit.polled > _POLL_SECONDS or unit.stop is not None:
+            if (told := self.bus.told(unit.name)) is not None and told.is_final:
+                self._finish(unit, told)
+            elif unit.name in changed or now - unit.polled > _POLL_SECONDS or unit.stop is not None:
                 unit.polled = now
                 if _has_ended(unit, self.bus.state(unit.name)):
                     self._finish(unit)
@@ -150,23 +161,31 @@ class Units:
                 self.on_left(left)
 
     def end_all(self) -> None:
-        """End whatever is alive; nobody is told."""
+        """End whatever is alive, and wait until nothing is held of it; nobody is told."""
         for unit in list(self._alive.values()):
             unit.stop = unit.stop or Stop.KILLED
             self._finish(unit)
+        while self.is_untidy():
+            self.tidy()
+            select.select([self.bus], [], [], _STEP_SECONDS)
+            self.bus.drain()
 
-    def _finish(self, unit: Unit) -> None:
-        """Take a unit down whole, then tell its runner how it ended."""
+    def _finish(self, unit: Unit, told: UnitState | None = None) -> None:
+        """End all processes of a unit, then tell its runner how it ended.
+
+        `told` is how its main process ended, where the manager's signals said so.
+        """
         ended = unit.ended or time.monotonic()
-        state = self.bus.state(unit.name)
-        self._take_down(unit)
+        state = told or self.bus.state(unit.name)
+        if told is None:
+            self._stop(unit)
+        self._kill(unit)
         facts = _facts(unit, state, ended)
-        self._stop_slice(unit)
         self.bus.forget(unit.name)
         del self._alive[unit.name]
-        left = leftovers(unit.account)
+        self._ended[unit.name] = unit
+        left = _patiently_left(unit.account)
         self._keyed[unit.account] = time.monotonic() + _KEY_SECONDS
-        unit.owned.close()
         if left:
             self.on_left(left)
         try:
@@ -176,32 +195,68 @@ class Units:
         finally:
             unit.handle.close()
 
-    def _take_down(self, unit: Unit) -> None:
+    def _stop(self, unit: Unit) -> None:
+        """Have the manager stop a unit that it may still be starting, and wait until it has."""
         deadline = time.monotonic() + _END_SECONDS
         asked = False
-        while True:
-            self.bus.drain()
-            state = self.bus.state(unit.name)
-            if state.is_over and unit.group.is_gone():
-                break
+        while not (state := self.bus.state(unit.name)).is_over:
             if time.monotonic() > deadline:
                 raise BusError(f"unit {unit.name} does not end: {state}")
-            if not state.is_over:
-                self.bus.kill(unit.name)
-            if not asked and not state.is_over:
+            self.bus.kill(unit.name)
+            if not asked:
                 self.bus.stop(unit.name)
                 asked = True
-                continue
-            select.select([self.bus], [], [], 0.002)
-        if state.load_state == "loaded" and state.active_state == "failed":
-            self.bus.reset_failed(unit.name)
+            select.select([self.bus], [], [], _STEP_SECONDS)
+            self.bus.drain()
 
-    def _stop_slice(self, unit: Unit) -> None:
+    def _kill(self, unit: Unit) -> None:
+        """Kill what outlived the main process; the manager starts nothing more of this unit."""
+        deadline = time.monotonic() + _END_SECONDS
+        while not unit.group.is_empty():
+            if time.monotonic() > deadline:
+                raise BusError(f"unit {unit.name} does not die")
+            if not unit.group.kill():
+                self.bus.kill(unit.name)
+            time.sleep(_DEATH_SECONDS)
+
+    def is_untidy(self) -> bool:
+        """Tell whether something is held of a unit that has ended."""
+        return bool(self._ended)
+
+    def tidy(self) -> None:
+        """Take one step in letting go of what is held of ended units.
+
+        Raises:
+            BusError: the manager does not let go of one.
+        """
+        for unit in list(self._ended.values()):
+            if not unit.tidied:
+                unit.tidied = True
+                unit.deadline = time.monotonic() + _END_SECONDS
+                self._let_go(unit)
+            elif unit.group.is_gone():
+                del self._ended[unit.name]
+                unit.owned.close()
+            elif time.monotonic() > unit.deadline:
+                raise BusError(f"unit {unit.name} has ended, but its control groups stay")
+
+    def _let_go(self, unit: Unit) -> None:
+        """Have the manager forget a unit: stopping its slice stops it too."""
         try:
+            if self.bus.active(unit.name) == "failed":
+                self.bus.reset_failed(unit.name)
             self.bus.stop(unit.slice)
         except BusError:
             if self.bus.is_loaded(unit.slice):
                 raise
+
+
+def _patiently_left(account: int) -> tuple[str, ...]:
+    """Look for leftovers; of a killed process something may be seen for a moment."""
+    deadline = time.monotonic() + _END_SECONDS
+    while (left := leftovers(account)) and time.monotonic() < deadline:
+        time.sleep(_DEATH_SECONDS)
+    return left
 
 
 def _has_ended(unit: Unit, state: UnitState) -> bool:
