@@ -161,7 +161,13 @@ class Attempts:
         with self.stages.sandbox.workspace(WorkspaceRequest(layers=staged.layers, limits=limits)) as workspace:
             trail.phase = Phase.SOLUTION
             label = f"{trail.trial.candidate}-{trail.trial.nomination}-{trail.trial.attempt}-{trail.trial.try_}"
-            room = Room(limits=limits, label=label, workspace=workspace, toolchain=staged.toolchain)
+            room = Room(
+                limits=limits,
+                label=label,
+                workspace=workspace,
+                toolchain=staged.toolchain,
+                environment=staged.environment,
+            )
             trail.ran = self.runtime.run(trail.candidate, self._task(trail.candidate, staged), room, trail.take)
             trail.walls["solution"] = trail.ran.result.report
             trail.phase = Phase.CAPTURE

@@ -139,7 +139,7 @@ class Runtime:
             role=Role.CANDIDATE,
             argv=command.argv,
             limits=room.limits,
-            environment=command.environment,
+            environment=(*room.environment, *command.environment),
             workspace=room.workspace,
             mounts=(*command.mounts, *shown, *room.toolchain),
             network=network,
@@ -155,3 +155,5 @@ class Room:
     """Names the traffic at the gateway."""
     workspace: WorkspaceId | None = None
     toolchain: tuple[Mount, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    """What programs need to find the toolchain."""

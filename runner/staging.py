@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field, replace
 
 from evaluators.model import Bench, Evaluator, Submission
-from evaluators.public_tests import PublicTests, run_public_tests
+from evaluators.public_tests import PublicTests, environment, run_public_tests
 from runner.config import ReleaseLimits
 from runner.controls import Graded
 from runner.freezing import Stage
 from runner.preparing import Workbench
 from runner.release import PreparedNomination
-from runner.toolchain import TARGET, build_toolchain, stored
+from runner.toolchain import TARGET, shown
 from sandbox.api import Pack, Sandbox
 from sandbox.capture import Base, harness_pack
 from sandbox.spec import Mount, ObjectId
@@ -33,6 +33,11 @@ class Staged:
     """What evaluators judge with."""
     tests_bench: Bench
     """The same, under the limits of public tests."""
+
+    @property
+    def environment(self) -> tuple[tuple[str, str], ...]:
+        """Give what a candidate's programs need to find the toolchain; an honest test run leaves no cache behind."""
+        return (*environment(self.bench), ("PYTEST_ADDOPTS", "-p no:cacheprovider"))
 
     @property
     def layers(self) -> tuple[ObjectId, ...]:
@@ -78,7 +83,7 @@ class Stages:
 
     def _stage(self, prepared: PreparedNomination) -> Staged:
         fixture, spec = prepared.fixture, prepared.nomination.spec
-        toolchain = self._toolchain(prepared)
+        toolchain = shown(prepared.lock, self.workbench.workshop, self.sandbox)
         bench = Bench(
             sandbox=self.sandbox,
             toolchain=toolchain,
@@ -101,11 +106,6 @@ class Stages:
             bench=bench,
             tests_bench=replace(bench, limits=self.limits.public_tests.limits()),
         )
-
-    def _toolchain(self, prepared: PreparedNomination) -> tuple[Mount, ...]:
-        if prepared.lock is None:
-            return ()
-        return (stored(build_toolchain(prepared.lock, self.workbench.workshop), self.sandbox),)
 
     def stage(self, prepared: PreparedNomination) -> Stage:
         """Set a nomination up for its controls."""

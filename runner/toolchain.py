@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -20,7 +20,7 @@ from runner.package_index import IndexSettings
 from runner.parsing import describe
 from runner.sdist import normal_name
 from sandbox.api import Pack, Sandbox
-from sandbox.spec import PYTHON, WORKSPACE_ROOT, Mount
+from sandbox.spec import PYTHON, Mount
 from sandbox.tree import Entry, Kind, read_folder, tree_digest
 
 TARGET = "/opt/toolchain"
@@ -151,13 +151,6 @@ def stored(toolchain: Toolchain, sandbox: Sandbox) -> Mount:
 def shown(lock: Lock | None, workshop: Workshop, sandbox: Sandbox) -> tuple[Mount, ...]:
     """Build what is not built yet and give its mount; none for the standard library alone."""
     return () if lock is None else (stored(build_toolchain(lock, workshop), sandbox),)
-
-
-def import_environment(import_paths: Iterable[str], mounts: tuple[Mount, ...]) -> tuple[tuple[str, str], ...]:
-    """Give the variables by which a public test command finds the workspace's folders, then the toolchain."""
-    inside = (WORKSPACE_ROOT if path == "." else f"{WORKSPACE_ROOT}/{path}" for path in import_paths)
-    folders = (*inside, *(mount.target for mount in mounts))
-    return (("PYTHONPATH", ":".join(folders)),) if folders else ()
 
 
 def distributions(toolchain: Toolchain) -> tuple[str, ...]:

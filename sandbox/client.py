@@ -319,9 +319,9 @@ def _packed(pack: Pack | None) -> Iterator[int]:
 
 
 def _parse_changes(text: bytes) -> Changes:
-    touched, whole, git = _CHANGES.validate_json(text)
-    del git
+    touched, whole, git_touched = _CHANGES.validate_json(text)
     return Changes(
         touched=tuple(bytes.fromhex(path) for path in touched),
         whole=tuple(bytes.fromhex(path) for path in whole),
+        git_touched=git_touched,
     )

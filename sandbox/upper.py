@@ -19,10 +19,11 @@ _GIT = b".git"
 def read_upper(upper: int, layers: tuple[int, ...], *, most: int) -> Changes:
     """List where a walk of the merged tree has to look; the arguments are descriptors, the top layer first.
 
-    Only folders that lie below too are entered, so a hostile tree's depth does not matter.
+    Only folders that lie below too are entered, so a hostile tree's depth does not matter. It stops at `most`
+    entries: the inspection, which takes fewer, then finds the change incomplete, and that is the candidate's doing.
 
     Raises:
-        CaptureError: more than `most` entries changed, or the layer cannot be read.
+        CaptureError: the layer cannot be read.
     """
     reading = _Reading(upper=upper, layers=layers, most=most)
     try:
@@ -54,6 +55,9 @@ class _Reading:
                 if not path and name == _GIT:
                     self.git_touched = True
                     continue
+                if len(self.touched) + len(self.whole) >= self.most:
+                    self.waiting.clear()
+                    return
                 below = path + b"/" + name if path else name
                 if not is_folder:
                     self.touched.append(below)
@@ -64,8 +68,6 @@ class _Reading:
                     self.waiting.append(below)
         finally:
             os.close(folder)
-        if len(self.touched) + len(self.whole) > self.most:
-            raise CaptureError(f"more than {self.most} entries changed")
 
     def _lies_below(self, path: bytes) -> bool:
         """Whether the first layer that has anything at this path has a folder there."""

@@ -35,7 +35,8 @@ from sandbox.mounts import (
 )
 from sandbox.upper import read_upper
 
-MOST_CHANGES = 1_000_000
+MOST_CHANGES = 100_000
+"""More than any capture takes (sandbox.inspected.CaptureLimits)."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _FOLDERS = {"upper": 0o755, "work": 0o755, "home": 0o755, "tmp": 0o1777, "vartmp": 0o1777}
 _OVERLAY = "redirect_dir=on,metacopy=off,index=off"

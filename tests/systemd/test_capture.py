@@ -112,7 +112,6 @@ os.mkdir('empty')
     ]
 
 
-@pytest.mark.xfail(reason="sandbox/client.py drops what the keeper says of the workspace's own .git", strict=True)
 def test_what_happened_in_the_workspaces_own_repository_is_only_noted(
     sandbox: KeeperSandbox, repository: Repository
 ) -> None:

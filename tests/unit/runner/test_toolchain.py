@@ -18,11 +18,10 @@ from runner.toolchain import (
     Workshop,
     build_toolchain,
     distributions,
-    import_environment,
     parse_lock,
     stored,
 )
-from sandbox.spec import PYTHON, Mount, ObjectId
+from sandbox.spec import PYTHON
 from tests.fakes import PlainSandbox
 
 DIGEST = "0123456789abcdef" * 4
@@ -183,25 +182,6 @@ def test_a_dependency_that_is_not_locked_is_refused(tmp_path: Path, index: Path)
         build_toolchain(lock(text), workshop(tmp_path / "one", index))
     whole = build_toolchain(lock(text + other), workshop(tmp_path / "one", index))
     assert distributions(whole) == ("demo", "other")
-
-
-@pytest.mark.parametrize(
-    ("paths", "mounts", "expected"),
-    [
-        pytest.param((), (), (), id="nothing"),
-        pytest.param((".", "src"), (), (("PYTHONPATH", "/work:/work/src"),), id="workspace-alone"),
-        pytest.param(
-            ("src",),
-            (Mount(object=ObjectId("0" * 64), target=TARGET),),
-            (("PYTHONPATH", f"/work/src:{TARGET}"),),
-            id="workspace-before-toolchain",
-        ),
-    ],
-)
-def test_public_tests_import_the_workspace_before_the_toolchain(
-    paths: tuple[str, ...], mounts: tuple[Mount, ...], expected: tuple[tuple[str, str], ...]
-) -> None:
-    assert import_environment(paths, mounts) == expected
 
 
 def test_two_builders_at_once_leave_one_toolchain(tmp_path: Path, index: Path) -> None:
