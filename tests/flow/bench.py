@@ -1,0 +1,240 @@
+"""A small release of its own in a checkout of its own, and the real command line on it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from tests.unit.runner.written import written
+
+RUNNER = Path(sys.executable).with_name("runner")
+"""The command as it is installed beside this Python."""
+
+SLEEP = "61.25"
+"""Seconds that the candidate `sleeper` sleeps; tests find its program by them."""
+
+BUSY_SECONDS = 120
+"""How long a test waits for a clean room that another run on this machine holds."""
+
+PROMPT = "Mend clamp in clamp.py so that it never gives more than its upper bound.\n"
+
+LOCK = """\
+pytest==9.2.0 --hash=sha256:07acdcf88ec174f907dc01af70bf52d49b014bbab03faeeade31c96b18c2e588
+iniconfig==2.3.1 --hash=sha256:9121e2c1fdb355232495be3194c8dfe87ccc2d5dee45947b78e68f499790d7a7
+packaging==26.4 --hash=sha256:81383611a09c1bc0b08b76e0fd5829d7c6824c65b27a6aee339da133f4233ea2
+pluggy==1.7.0 --hash=sha256:7dd7b0d8832ba3cb632c306926ded123429211b83641b35dc5c41ad2d34f9bec
+pygments==2.21.0 --hash=sha256:2363c69b61c4a97c838da3b130dcd6468f4848992b21a82f2a63ec34377137d9
+"""
+
+NOMINATION = {
+    "nomination.toml": """\
+schema = "cleanroom/nomination/1"
+id = "clamp"
+version = "1"
+title = "Clamp"
+class = "code-fix"
+tier = "easy"
+mode = "agentic"
+target_files = ["clamp.py"]
+allowed_changes = ["clamp.py"]
+
+[source]
+name = "ours"
+licence = "MIT"
+
+[fixture]
+kind = "folder"
+
+[toolchain]
+requirements = "requirements.txt"
+
+[loop]
+run = true
+
+[public_tests]
+command = ["{python}", "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_public.py"]
+
+[[evaluators]]
+id = "hidden"
+kind = "pytest"
+""",
+    "prompt.md": PROMPT,
+    "requirements.txt": LOCK,
+    "fixture/clamp.py": "def clamp(value, low, high):\n    return max(low, value)\n",
+    "public/test_public.py": "from clamp import clamp\n\n\ndef test_high():\n    assert clamp(9, 2, 3) == 3\n",
+    "private/test_hidden.py": """\
+from clamp import clamp
+
+
+def test_low():
+    assert clamp(-5, 2, 3) == 2
+
+
+def test_high():
+    assert clamp(50, 2, 30) == 30
+
+
+def test_mid():
+    assert clamp(7, 2, 30) == 7
+""",
+    "solution/fix.patch": """\
+diff --git a/clamp.py b/clamp.py
+--- a/clamp.py
++++ b/clamp.py
+@@ -1,2 +1,2 @@
+ def clamp(value, low, high):
+-    return max(low, value)
++    return min(high, max(low, value))
+""",
+}
+
+RIGHT = "def clamp(value, low, high):\n    return min(high, max(low, value))\n"
+
+SCRIPTS: dict[str, tuple[tuple[str, dict[str, object]], ...]] = {
+    "right": (("write_file", {"path": "clamp.py", "content": RIGHT}),),
+    "sleeper": (("run", {"command": f"setsid sleep {SLEEP} & sleep {SLEEP}", "timeout_s": 100}),),
+    "slow": (("write_file", {"path": "clamp.py", "content": f"import time\n\ntime.sleep(2)\n\n\n{RIGHT}"}),),
+}
+"""What each scripted model does before it is done. `slow` is right, and takes its time in every test."""
+
+SMALL = {"memory_bytes": 512 << 20, "tasks": 64, "disk_bytes": 64 << 20, "disk_inodes": 8192}
+
+CONFIG: dict[str, object] = {
+    "schema": "cleanroom/release-configuration/1",
+    "release": "bench-1",
+    "clean_room": {"state_dir": ".cleanroom"},
+    "nominations": ["clamp"],
+    "candidates": [
+        {"id": "oracle", "agent": "oracle"},
+        {"id": "nop", "agent": "nop"},
+        *({"id": name, "agent": "native", "model": f"scripted/{name}", "route": "scripted"} for name in SCRIPTS),
+    ],
+    "routes": [{"id": "scripted", "scripted": "config/scenarios"}],
+    "limits": {
+        phase: {**SMALL, "wall_ms": 90_000} for phase in ("preflight", "solution", "public_tests", "evaluators")
+    },
+}
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What one command said."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """A checkout with one configuration."""
+
+    checkout: Path
+
+    @property
+    def config(self) -> Path:
+        return self.checkout / "config/bench.json"
+
+    @property
+    def nomination(self) -> Path:
+        return self.checkout / "config/nominations/clamp"
+
+    @property
+    def manifest(self) -> Path:
+        return self.checkout / "releases/bench-1/manifest.json"
+
+    @property
+    def store(self) -> Path:
+        return self.checkout / ".cleanroom/store/bench-1"
+
+    def attempt(self, candidate: str) -> Path:
+        return self.store / candidate / "clamp/attempt-1"
+
+    def argv(self, *words: str) -> list[str]:
+        return [str(RUNNER), "--config", str(self.config), *words]
+
+    def start(self, *words: str, within: tuple[str, ...] = ()) -> "subprocess.Popen[str]":
+        pipe = subprocess.PIPE
+        return subprocess.Popen([*within, *self.argv(*words)], stdout=pipe, stderr=pipe, text=True, cwd="/")
+
+    def run(self, *words: str, within: tuple[str, ...] = ()) -> Said:
+        """Run one command to its end; a clean room that somebody else holds is waited for."""
+        deadline = time.monotonic() + BUSY_SECONDS
+        while True:
+            said = finished(self.start(*words, within=within))
+            if "another run holds" not in said.err or time.monotonic() > deadline:
+                return said
+            time.sleep(1)
+
+
+def finished(process: "subprocess.Popen[str]") -> Said:
+    """Wait for a command. None of ours ever ends with a traceback."""
+    out, err = process.communicate(timeout=BUSY_SECONDS)
+    said = Said(code=process.returncode, out=out, err=err)
+    assert "Traceback" not in out + err, out + err
+    return said
+
+
+def write_bench(checkout: Path, config: dict[str, object] = CONFIG) -> Bench:
+    """Write the bench as an author would."""
+    scenarios = {f"{name}.json": json.dumps(_scenario(name)) for name in SCRIPTS}
+    written(checkout / "config/nominations/clamp", NOMINATION)
+    written(checkout / "config/scenarios", scenarios)
+    bench = Bench(checkout=checkout)
+    bench.config.write_text(json.dumps(config))
+    return bench
+
+
+def _scenario(name: str) -> dict[str, object]:
+    hello = {"when": {"contains": "Reply with exactly: hi"}, "answer": {"text": "hi"}}
+    calls = (*SCRIPTS[name], ("done", {"summary": "mended"}))
+    steps = [{"answer": {"tool_calls": [{"name": tool, "arguments": words}]}} for tool, words in calls]
+    return {"schema": "cleanroom/scenario/1", "model": f"scripted/{name}", "steps": [hello, *steps]}
+
+
+def copied(bench: Bench, checkout: Path) -> Bench:
+    """Copy a checkout with its state, as `cp -a` does: owners, times and holes stay."""
+    subprocess.run(["/usr/bin/cp", "-a", "--", str(bench.checkout), str(checkout)], check=True)
+    return Bench(checkout=checkout)
+
+
+def listing(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Give every file below with its time and bytes: equal listings mean that nothing was written."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+    return {str(path.relative_to(folder)): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
+def names(folder: Path) -> list[str]:
+    """Give the names of what lies directly in a folder."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def await_(find: Callable[[], Value | None], what: str, seconds: float = 60) -> Value:
+    """Wait until something is found."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = find()
+        if found:
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"{what} did not happen within {seconds} s")
+
+
+@contextmanager
+def own_folder(parent: Path, name: str) -> Iterator[Path]:
+    """Give a folder that is gone afterwards."""
+    folder = parent / f"test-{name}-{os.getpid()}"
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
