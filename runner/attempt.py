@@ -1,6 +1,5 @@
 """One try of an attempt, from its beginning to its seal. It decides nothing: the pure rules do."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,9 +30,10 @@ from runner.documents.ledger import LedgerLine
 from runner.documents.manifest import Manifest
 from runner.documents.seal import Trial
 from runner.documents.writing import printable
-from runner.durable import TEMPORARY
+from runner.durable import TEMPORARY, append_file
 from runner.errors import RunnerError, StorageError
 from runner.evaluation import evaluate, reopen
+from runner.gateway.errors import GatewayError
 from runner.grading import Made, grading, void
 from runner.journal import SUBMISSION, Store
 from runner.roster import Agent, Candidate
@@ -60,14 +60,21 @@ class _Trail:
     phase: Phase = Phase.PREFLIGHT
     asked: Asked | None = None
     ran: Ran | None = None
+    unsaved: StorageError | None = None
+    """Why a ledger line could not be kept, if so; the gateway's thread cannot raise it."""
     walls: dict[str, LauncherReport] = field(default_factory=dict)
 
     def take(self, line: LedgerLine) -> None:
-        """Keep a ledger line for good before it is acknowledged."""
-        with self.ledger.open("ab") as stream:
-            stream.write(canonical(line) + b"\n")
-            stream.flush()
-            os.fsync(stream.fileno())
+        """Keep a ledger line for good before it is acknowledged.
+
+        Raises:
+            GatewayError: it cannot be kept; `unsaved` says why.
+        """
+        try:
+            append_file(self.ledger, canonical(line) + b"\n")
+        except StorageError as error:
+            self.unsaved = error
+            raise GatewayError("a ledger line cannot be kept") from error
 
     def lines(self) -> tuple[LedgerLine, ...]:
         """Give the lines of the work itself, or of the probe where nothing else was run."""
@@ -110,7 +117,7 @@ class Attempts:
         """Run one try and seal how it ended.
 
         Raises:
-            KeeperError: the keeper died; the try is sealed as void first.
+            KeeperError, GatewayError: the keeper or the gateway died; the try is sealed as void first.
             StorageError: the disk failed; what is not sealed is void when the next run looks at it.
         """
         started = self.clock()
@@ -121,7 +128,6 @@ class Attempts:
             if self._available(trail, staged):
                 captured = self._work(trail, staged)
                 self._seal_submission(trail, staged, captured)
-        trail.ledger.unlink(missing_ok=True)
         if (folder / SUBMISSION).exists():
             self.grade(trial, candidate, staged)
 
@@ -135,12 +141,29 @@ class Attempts:
         except KeeperError as error:
             self._seal_void(trail, staged, _fault(Blame.HOST, trail.phase, error, interrupted=True))
             raise
+        except GatewayError as error:
+            self._gateway_failed(trail, staged, error)
         except (CaptureError, PatchError) as error:
             self._seal_void(trail, staged, _fault(Blame.RUNNER, trail.phase, error))
         except SandboxError as error:
             self._seal_void(trail, staged, _fault(Blame.HOST, trail.phase, error))
         except RunnerError as error:
             self._seal_void(trail, staged, _fault(Blame.RUNNER, trail.phase, error))
+
+    def _gateway_failed(self, trail: _Trail, staged: Staged, error: GatewayError) -> None:
+        """Seal a failed gateway as a void; without a gateway nothing else can be run either.
+
+        Raises:
+            StorageError: it failed because the disk did.
+            GatewayError: it is gone.
+        """
+        if trail.unsaved is not None:
+            raise trail.unsaved from error
+        gateway = self.runtime.gateway
+        gone = gateway is not None and gateway.lost is not None
+        self._seal_void(trail, staged, _fault(Blame.RUNNER, trail.phase, error, interrupted=gone))
+        if gone:
+            raise error
 
     def _available(self, trail: _Trail, staged: Staged) -> bool:
         """Ask the frozen question; who does not answer it is sealed as unavailable."""
@@ -227,6 +250,7 @@ class Attempts:
             "host.json": canonical(host),
         }
         self.store.seal_submission(trail.trial, files)
+        trail.ledger.unlink(missing_ok=True)
 
     def grade(self, trial: Trial, candidate: Candidate, staged: Staged) -> None:
         """Append a grading to a sealed submission, read back from its sealed bytes.
@@ -274,6 +298,7 @@ class Attempts:
         )
         host = canonical(writing.host(self.stages.sandbox.facts()))
         self.store.seal_void(void(trail.trial, facts, made), trail.files() | {"host.json": host})
+        trail.ledger.unlink(missing_ok=True)
 
     def _origin(self, candidate: Candidate, staged: Staged) -> Origin:
         routes = {route.id: route for route in self.manifest.routes}

@@ -259,9 +259,7 @@ def _unresolved(config: ReleaseConfig, file: str) -> Iterator[DocumentError]:
     if config.retry_policy.canonical_attempt > config.attempts:
         found, most = str(config.retry_policy.canonical_attempt), config.attempts
         place = "retry_policy.canonical_attempt"
-        yield DocumentError(
-            file=file, field=place, found=found, expected=f"{most} or less", mend="raise 'attempts'"
-        )
+        yield DocumentError(file=file, field=place, found=found, expected=f"{most} or less", mend="raise 'attempts'")
     if config.supersedes == config.release:
         yield DocumentError(
             file=file,
@@ -276,14 +274,10 @@ def _repeated(ids: Sequence[str], field: str, file: str) -> Iterator[DocumentErr
     for name, count in Counter(ids).items():
         if count > 1:
             found = f"{name} {count} times"
-            yield DocumentError(
-                file=file, field=field, found=found, expected="each once", mend="rename or remove one"
-            )
+            yield DocumentError(file=file, field=field, found=found, expected="each once", mend="rename or remove one")
 
 
-def _unknown(
-    names: Iterable[str | None], known: Sequence[str], field: str, file: str
-) -> Iterator[DocumentError]:
+def _unknown(names: Iterable[str | None], known: Sequence[str], field: str, file: str) -> Iterator[DocumentError]:
     for name in names:
         if name is not None and name not in known:
             near = difflib.get_close_matches(name, known, n=1)

@@ -114,6 +114,21 @@ def write_file(root: Path, path: str, content: bytes | Path) -> Written:
     return Written(sha256=digest.hexdigest(), size=size)
 
 
+def append_file(path: Path, data: bytes) -> None:
+    """Add to a file that grows, for good before this returns.
+
+    Raises:
+        StorageError: the disk failed or is full; part of the data may be there.
+    """
+    with _storage(path):
+        out = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        try:
+            _write_all(out, data)
+            os.fsync(out)
+        finally:
+            os.close(out)
+
+
 def _write_all(out: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:

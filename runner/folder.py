@@ -48,9 +48,7 @@ class StoredFile:
         """
         data = read_file(self.place, self.size)
         if hashlib.sha256(data).hexdigest() != self.sha256:
-            raise _refused(
-                self.place, "other bytes than a moment ago", "a file that nobody writes to", "try again"
-            )
+            raise _refused(self.place, "other bytes than a moment ago", "a file that nobody writes to", "try again")
         return data
 
 
@@ -87,9 +85,7 @@ def list_files(folder: Path, prefix: str = "", caps: Caps = _CAPS) -> tuple[Stor
         total += stored.size
         if len(files) > caps.files or total > caps.total_bytes:
             most = f"at most {caps.files} files and {caps.total_bytes} bytes"
-            raise _refused(
-                folder, "more than a nomination may hold", most, "remove what the task does not need"
-            )
+            raise _refused(folder, "more than a nomination may hold", most, "remove what the task does not need")
     return tuple(sorted(files, key=lambda file: file.path))
 
 
@@ -104,14 +100,10 @@ def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
                     pending.append((path, Path(child.path)))
                 continue
             if not is_plain_path(path):
-                raise _refused(
-                    place, f"the name {child.name!a}", "printable names, not too long", "rename it"
-                )
+                raise _refused(place, f"the name {child.name!a}", "printable names, not too long", "rename it")
             if not child.is_file(follow_symlinks=False):
                 kind = "a symbolic link" if child.is_symlink() else "a special file"
-                raise _refused(
-                    Path(child.path), kind, "files and folders alone", "put a plain file in its place"
-                )
+                raise _refused(Path(child.path), kind, "files and folders alone", "put a plain file in its place")
             yield path, Path(child.path)
 
 

@@ -50,9 +50,7 @@ def _document(entry: InlineNomination, models_test: Path) -> dict[str, object]:
         "mode": "agentic",
         "root": entry.fixture,
         "public_tests": {"command": ["{python}" if program in _PYTHONS else program, *arguments]},
-        "allowed_changes": [
-            f"{path}/" if (models_test / path).is_dir() else path for path in entry.allowed_changes
-        ],
+        "allowed_changes": [f"{path}/" if (models_test / path).is_dir() else path for path in entry.allowed_changes],
     }
 
 

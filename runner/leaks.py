@@ -15,9 +15,7 @@ _SHORTEST_NAME = 6
 def leaks(nomination: Nomination) -> Iterator[Finding]:
     """Yield private names in the prompt, and private files among those that a candidate sees."""
     subject = Subject(file=nomination.file)
-    shown = {
-        file.sha256: file.path for name in (FIXTURE, PUBLIC) for file in nomination.below(name) if file.size
-    }
+    shown = {file.sha256: file.path for name in (FIXTURE, PUBLIC) for file in nomination.below(name) if file.size}
     for file in nomination.below(PRIVATE):
         if path := shown.get(file.sha256):
             yield subject.error(path, f"it is the same file as {file.path}", "remove one of the two")

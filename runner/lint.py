@@ -123,9 +123,7 @@ def _judges(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
     for index, judge in enumerate(config.judges):
         if judge.agent not in AVAILABLE:
             message = f"agent {judge.agent} is not yet available in this version"
-            yield subject.warning(
-                f"judges[{index}].agent", message, "choose native, or judge with a later version"
-            )
+            yield subject.warning(f"judges[{index}].agent", message, "choose native, or judge with a later version")
 
 
 def _assurance(inputs: Inputs, subject: Subject) -> Iterator[Finding]:
@@ -158,6 +156,4 @@ def _idle(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
         yield subject.error("candidates", "none is active, so nothing is planned", "set a status to active")
     for index, name in enumerate(config.nomination_ids):
         if active and not any(each.nominations is None or name in each.nominations for each in active):
-            yield subject.warning(
-                f"nominations[{index}]", f"no active candidate takes {name}", "remove it, or list it"
-            )
+            yield subject.warning(f"nominations[{index}]", f"no active candidate takes {name}", "remove it, or list it")

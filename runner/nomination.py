@@ -150,9 +150,7 @@ def _strangers(nomination: Nomination) -> Iterator[DocumentError]:
         top, slash, _ = file.path.partition("/")
         if (top not in _FOLDERS) if slash else (top not in known):
             expected = f"in the folder: {_listed(_FILES)}; below it: {_listed(_FOLDERS)}"
-            yield _wrong(
-                file_name(file.place), "", "a file that means nothing", expected, "move or remove it"
-            )
+            yield _wrong(file_name(file.place), "", "a file that means nothing", expected, "move or remove it")
 
 
 def _bad_patches(nomination: Nomination) -> Iterator[DocumentError]:

@@ -96,9 +96,7 @@ def lint_nomination(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
 def _evaluators(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
     subject = Subject(file=nomination.file)
     if not nomination.evaluators:
-        yield subject.error(
-            "evaluators", "nothing judges the work", "add an [[evaluators]] table of kind 'pytest'"
-        )
+        yield subject.error("evaluators", "nothing judges the work", "add an [[evaluators]] table of kind 'pytest'")
     for index, spec in enumerate(nomination.evaluators):
         field = f"evaluators[{index}]"
         try:
@@ -191,9 +189,7 @@ def _patches(nomination: Nomination) -> Iterator[Finding]:
             try:
                 touched = named_paths(file.read())
             except PatchError as error:
-                yield Subject(file=file_name(file.place)).error(
-                    "", str(error), "make the patch with git again"
-                )
+                yield Subject(file=file_name(file.place)).error("", str(error), "make the patch with git again")
                 continue
             strays = sorted(path for path in touched if denied(path) or not allowed(path))
             if strays and folder != "wrong":
@@ -201,9 +197,7 @@ def _patches(nomination: Nomination) -> Iterator[Finding]:
                     ascii(strays[0].decode("utf-8", "replace")),
                     "widen allowed_changes, or mend the patch",
                 )
-                yield Subject(file=file_name(file.place)).error(
-                    "", f"it changes {name}, which is not allowed", mend
-                )
+                yield Subject(file=file_name(file.place)).error("", f"it changes {name}, which is not allowed", mend)
 
 
 def _toolchain(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
@@ -244,9 +238,7 @@ def _origin(nomination: Nomination) -> Iterator[Finding]:
 def _orders(nomination: Nomination) -> Iterator[Finding]:
     """Find what coding agents would read as orders, and caches; freezing leaves both out of fixtures."""
     subject = Subject(file=nomination.file)
-    for path in sorted(
-        fixture_paths(nomination) or {name.path.encode() for name in nomination.below(PUBLIC)}
-    ):
+    for path in sorted(fixture_paths(nomination) or {name.path.encode() for name in nomination.below(PUBLIC)}):
         if never_in_a_fixture(path):
             mend = "remove it from the nomination"
             yield subject.error("fixture", f"{path.decode()} would speak to agents, or is a cache", mend)

@@ -91,9 +91,7 @@ def _graded(graded: _Graded, rule: str, lacks: list[str]) -> Look:
     return Look(
         facts=counted.grading.facts,
         origin=counted.grading.origin,
-        phases=made.phases.model_copy(
-            update={"public_tests": own.public_tests, "evaluators": own.evaluators}
-        ),
+        phases=made.phases.model_copy(update={"public_tests": own.public_tests, "evaluators": own.evaluators}),
         submission_sha256=graded.submission.digest,
         grading_sha256=counted.sealed.digest,
     )

@@ -18,9 +18,7 @@ class Outcome(StrEnum):
     COMPLETED = "completed"
 
 
-COUNTED = frozenset(
-    {Outcome.FORBIDDEN_CHANGES, Outcome.AGENT_FAILURE, Outcome.TESTS_FAILED, Outcome.COMPLETED}
-)
+COUNTED = frozenset({Outcome.FORBIDDEN_CHANGES, Outcome.AGENT_FAILURE, Outcome.TESTS_FAILED, Outcome.COMPLETED})
 """What stands in a denominator: the candidate had its chance, and we know how it ended."""
 
 

@@ -102,9 +102,7 @@ def parse_json(data: bytes, file: str) -> dict[str, object]:
     try:
         value = json.loads(text, object_pairs_hook=_unique)
     except _DuplicateKeyError as error:
-        _refuse(
-            file, field_name((error.key,)), "the same key twice", "each key once", "remove one of the two"
-        )
+        _refuse(file, field_name((error.key,)), "the same key twice", "each key once", "remove one of the two")
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         _refuse(file, place, f"broken JSON ({error.msg})", "a JSON object", "mend the syntax there")
@@ -219,9 +217,7 @@ _SILENT = {"missing": "nothing", "extra_forbidden": "an unknown field"}
 """What is said in the place of a value that has none, or whose key we do not know."""
 
 
-def _translate(
-    problem: ErrorDetails, document: object, file: str, removed: Mapping[str, str]
-) -> DocumentError:
+def _translate(problem: ErrorDetails, document: object, file: str, removed: Mapping[str, str]) -> DocumentError:
     field = field_name(tuple(_real_parts(problem["loc"], document)))
     kind = problem["type"]
     context = problem.get("ctx", {})
@@ -263,9 +259,7 @@ def _refuse_odd(document: dict[str, object], file: str) -> None:
     while pending:
         place, value = pending.pop()
         if len(place) > MAX_DEPTH:
-            _refuse(
-                file, field_name(place[:3]), "a deep nesting", f"at most {MAX_DEPTH} levels", "flatten it"
-            )
+            _refuse(file, field_name(place[:3]), "a deep nesting", f"at most {MAX_DEPTH} levels", "flatten it")
         if isinstance(value, dict):
             for key in value:
                 _refuse_text(key, place, file)
@@ -293,9 +287,7 @@ def _clip(text: str) -> str:
 
 def _unreadable(path: Path, error: OSError | ValueError) -> DocumentError:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else "an impossible path"
-    return _file_error(
-        path, reason.lower(), "a readable file that is no symbolic link", "give the path of such a file"
-    )
+    return _file_error(path, reason.lower(), "a readable file that is no symbolic link", "give the path of such a file")
 
 
 def _file_error(path: Path, found: str, expected: str, mend: str) -> DocumentError:

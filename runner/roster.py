@@ -130,16 +130,12 @@ class Candidate(Participant):
     def _consistent(self) -> Self:
         if self.is_control and (self.model is not None or self.route is not None):
             raise refusal(f"neither model nor route beside agent {self.agent}", "remove them")
-        if not self.is_control and (
-            self.model is None or (self.route is None and self.network != NetworkMode.DIRECT)
-        ):
+        if not self.is_control and (self.model is None or (self.route is None and self.network != NetworkMode.DIRECT)):
             raise refusal(f"a model and a route beside agent {self.agent}", "add what is missing")
         if (self.agent is Agent.PATCH) != (self.patches is not None):
             raise refusal("'patches' if, and only if, the agent is patch", "add or remove 'patches'")
         if (self.status is Status.RETIRED) != (self.retired is not None):
-            raise refusal(
-                "'retired' (reason, date) if, and only if, the status is retired", "add or remove 'retired'"
-            )
+            raise refusal("'retired' (reason, date) if, and only if, the status is retired", "add or remove 'retired'")
         return self
 
 
@@ -151,9 +147,7 @@ class Judge(Participant):
     @model_validator(mode="after")
     def _reachable(self) -> Self:
         if self.agent in CONTROLS or self.model is None:
-            raise refusal(
-                "a judge with a model and an agent that runs models", "choose another agent, add the model"
-            )
+            raise refusal("a judge with a model and an agent that runs models", "choose another agent, add the model")
         return self
 
 
@@ -178,9 +172,7 @@ class Route(Shape):
         if (self.base_url is None) == (self.scripted is None):
             raise refusal("either 'base_url' or 'scripted'", "keep one of the two")
         if self.scripted is not None and self.credential is not None:
-            raise refusal(
-                "no 'credential' beside 'scripted'", "remove it; the scripted provider needs no key"
-            )
+            raise refusal("no 'credential' beside 'scripted'", "remove it; the scripted provider needs no key")
         if secret := next((name for name in self.headers if name.lower() in _SECRET_HEADERS), None):
             raise refusal(f"headers without {secret}", "name the key's variable in 'credential' instead")
         if header := next((name for name in self.headers if name.lower() in _OWN_HEADERS), None):

@@ -106,14 +106,10 @@ def schedule(
     begun = tuple(str(cell) for cell in wanted if tries.get(cell))
     if begun and not (resume or retry_unavailable):
         raise BegunError(names=begun)
-    return tuple(
-        next_step(cell, tries.get(cell, ()), rules, retry_unavailable=retry_unavailable) for cell in wanted
-    )
+    return tuple(next_step(cell, tries.get(cell, ()), rules, retry_unavailable=retry_unavailable) for cell in wanted)
 
 
-def next_step(
-    cell: Cell, tries: tuple[TryState, ...], rules: Rules, *, retry_unavailable: bool = False
-) -> Step:
+def next_step(cell: Cell, tries: tuple[TryState, ...], rules: Rules, *, retry_unavailable: bool = False) -> Step:
     """Give the next step of one attempt; asked again after each try, it also says when to stop."""
     if not tries:
         return Step(cell=cell, action=Action.RUN, number=1, why="never begun")
@@ -148,12 +144,8 @@ def _grade(cell: Cell, last: TryState, rules: Rules) -> Step:
     if last.blame not in rules.void_blames:
         return _skip(cell, last, f"grading is void by the {last.blame}; 'runner evaluate' grades it again")
     if last.gradings >= GRADINGS:
-        return _skip(
-            cell, last, f"graded {last.gradings} times, each void; 'runner evaluate' grades it again"
-        )
-    return Step(
-        cell=cell, action=Action.GRADE, number=last.number, why="every grading so far ended in a fault"
-    )
+        return _skip(cell, last, f"graded {last.gradings} times, each void; 'runner evaluate' grades it again")
+    return Step(cell=cell, action=Action.GRADE, number=last.number, why="every grading so far ended in a fault")
 
 
 def _repeat_void(cell: Cell, tries: tuple[TryState, ...], rules: Rules) -> Step:
@@ -162,9 +154,7 @@ def _repeat_void(cell: Cell, tries: tuple[TryState, ...], rules: Rules) -> Step:
         return _again(cell, last, f"try {last.number} was lost with its runner")
     spent = sum(each.standing is Standing.VOID and not each.interrupted for each in tries)
     if last.blame not in rules.void_blames:
-        return _skip(
-            cell, last, f"void in try {last.number}; the release repeats no void by the {last.blame}"
-        )
+        return _skip(cell, last, f"void in try {last.number}; the release repeats no void by the {last.blame}")
     if spent >= rules.void_tries:
         return _skip(cell, last, f"void in try {last.number}; the release allows {_times(rules.void_tries)}")
     return _again(cell, last, f"try {last.number} was void by the {last.blame}")

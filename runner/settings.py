@@ -28,9 +28,7 @@ class Settings:
     """The release configuration's file."""
     colour: bool = True
     """Whether the environment allows colours; a terminal must want them too."""
-    environ: Mapping[str, str] = field(
-        default_factory=lambda: MappingProxyType({}), repr=False, compare=False
-    )
+    environ: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
 
     def credential(self, name: str) -> str | None:
         """Give a provider's key by its variable's name; None where it is unset or blank.
@@ -82,9 +80,7 @@ def checkout_of(config: Path) -> Path:
     return folder.parent if folder.name == DEFAULT_CONFIG.parent.name else own_checkout()
 
 
-def load_settings(
-    environ: Mapping[str, str], *, config: Path | None = None, checkout: Path | None = None
-) -> Settings:
+def load_settings(environ: Mapping[str, str], *, config: Path | None = None, checkout: Path | None = None) -> Settings:
     """Gather the settings; `config` is what `--config` says and counts before the environment."""
     named = environ.get(CONFIG_VARIABLE, "")
     chosen = config or (Path(named) if named else (checkout or own_checkout()) / DEFAULT_CONFIG)

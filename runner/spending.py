@@ -16,9 +16,7 @@ def add_up(parts: Iterable[Spent]) -> Spent:
         wall_ms=_sum(whole, lambda each: each.wall_ms),
         cpu_ms=_sum(whole, lambda each: each.cpu_ms),
         memory_peak_bytes=max(peaks, default=0) if peaks is not None else None,
-        cost_usd=None
-        if None in costs
-        else decimal_text(sum((Decimal(each or 0) for each in costs), Decimal(0))),
+        cost_usd=None if None in costs else decimal_text(sum((Decimal(each or 0) for each in costs), Decimal(0))),
     )
 
 

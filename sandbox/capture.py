@@ -82,15 +82,11 @@ def capture(
     contents = MemoryContents()
     with sandbox.changes(workspace) as (view, listed):
         changes = outermost(listed)
-        seen = _inspect(
-            sandbox, view, harness, InspectionReader(changes, limits, contents), request(changes, limits)
-        )
+        seen = _inspect(sandbox, view, harness, InspectionReader(changes, limits, contents), request(changes, limits))
     return settle(seen, changes, base, repository, contents)
 
 
-def settle(
-    seen: Inspection, changes: Changes, base: Base, repository: Repository, contents: Contents
-) -> Capture:
+def settle(seen: Inspection, changes: Changes, base: Base, repository: Repository, contents: Contents) -> Capture:
     """Make the change that was seen a patch, and prove it by applying that to the base.
 
     Raises:
@@ -119,9 +115,7 @@ def settle(
     )
 
 
-def _inspect(
-    sandbox: Sandbox, view: WorkspaceId, harness: Mount, reader: InspectionReader, asked: bytes
-) -> Inspection:
+def _inspect(sandbox: Sandbox, view: WorkspaceId, harness: Mount, reader: InspectionReader, asked: bytes) -> Inspection:
     argv = PYTHON, "-I", "-S", "-B", f"{harness.target}/{HARNESS}"
     spec = inspection(Program(argv=argv, mounts=(harness,)), view)
     result = run(sandbox, spec, stdin=asked, on_stdout=reader.feed)
@@ -134,6 +128,5 @@ def _inspect(
 def _changed(seen: Inspection, found: tuple[Difference, ...]) -> tuple[Entry, ...]:
     told = {each.path: each for each in seen.seen if each.content is not None}
     return tuple(
-        Entry(path=each.path, kind=Kind.GONE) if each.after is None else entry_of(told[each.path])
-        for each in found
+        Entry(path=each.path, kind=Kind.GONE) if each.after is None else entry_of(told[each.path]) for each in found
     )

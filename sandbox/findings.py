@@ -72,9 +72,7 @@ def findings_of(inspection: Inspection, *, git_touched: bool) -> tuple[Finding, 
     if git_touched:
         found.add(Finding(kind=FindingKind.GIT_TOUCHED, path=b".git"))
     if inspection.overflow:
-        found.add(
-            Finding(kind=FindingKind.INCOMPLETE, path=b"", detail=f"after {len(inspection.seen)} entries")
-        )
+        found.add(Finding(kind=FindingKind.INCOMPLETE, path=b"", detail=f"after {len(inspection.seen)} entries"))
     return tuple(sorted(found, key=lambda each: (each.path, each.kind, each.detail)))
 
 

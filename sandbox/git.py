@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sandbox.errors import PatchError
+from sandbox.tools import GIT, need_tools
 
-GIT = "/usr/bin/git"
 TIMEOUT = 120.0
 """Seconds: far beyond what any call of ours needs."""
 
@@ -56,8 +56,10 @@ def run_git(git_dir: Path, *arguments: str, stdin: bytes | BinaryIO = b"", durab
     """Run git on a repository of ours and give its standard output.
 
     Raises:
-        PatchError: git is missing, did not end well, or not in time.
+        HostUnfitError: git is missing.
+        PatchError: git did not end well, or not in time.
     """
+    need_tools((GIT,))
     given, source = (stdin, subprocess.PIPE) if isinstance(stdin, bytes) else (None, stdin)
     argv, environment, pipe = _argv(arguments, durable=durable), _environment(git_dir), subprocess.PIPE
     try:
@@ -172,7 +174,12 @@ class ObjectReader:
 
 @contextmanager
 def object_reader(git_dir: Path) -> Iterator[ObjectReader]:
-    """Start a reader of a repository's objects, and end it."""
+    """Start a reader of a repository's objects, and end it.
+
+    Raises:
+        HostUnfitError: git is missing.
+    """
+    need_tools((GIT,))
     argv = _argv(("cat-file", "--batch"), durable=False)
     pipe, null = subprocess.PIPE, subprocess.DEVNULL
     environment = _environment(git_dir)

@@ -16,9 +16,11 @@ from pathlib import Path
 
 from sandbox.errors import KeeperError, SandboxError
 from sandbox.host import Manager, join, service_manager
+from sandbox.mounts import refusals_told
 from sandbox.requests import Open, parse_request
 from sandbox.room import locked
 from sandbox.service import serve
+from sandbox.tools import need_tools
 from sandbox.wire import receive, refusal, send
 
 _PR_SET_PDEATHSIG = 1
@@ -33,7 +35,8 @@ def main() -> int:
         opening = _opening(channel)
         if opening is None:
             return 0
-        with locked() as host_folder, service_manager() as manager:
+        need_tools()
+        with refusals_told("the host's room cannot be opened"), locked() as host_folder, service_manager() as manager:
             return _in_child(lambda: _inside(channel, opening, host_folder, manager))
     except SandboxError as error:
         return _refuse(channel, error)

@@ -13,6 +13,7 @@ from socket import socket
 
 from sandbox.api import HostFacts
 from sandbox.bus import Bus
+from sandbox.bytecode import program_bytes
 from sandbox.errors import KeeperError
 from sandbox.groups import UnitGroup, layout, slice_path
 from sandbox.host import cgroup_layout
@@ -23,7 +24,7 @@ from sandbox.objects import Objects
 from sandbox.properties import Property, UnitPlace, unit_properties
 from sandbox.requests import Open, OpenWorkspace
 from sandbox.room import AccountRecords, Accounts, mark_dirty
-from sandbox.roots import build_root
+from sandbox.roots import Roots
 from sandbox.spec import NamespaceId, ObjectId, Reach, Role, UnitSpec, WorkspaceId
 from sandbox.units import REPORT_SECONDS, Unit, Units, unit_pipes
 from sandbox.walls import OWN_NAMESPACES, HostView
@@ -47,8 +48,9 @@ class _Room:
 class Keeping:
     """The keeper's whole state."""
 
-    run: Path
     launcher: Path
+    empty: Path
+    roots: Roots
     accounts: Accounts
     objects: Objects
     workspaces: Workspaces
@@ -183,12 +185,8 @@ class Keeping:
         room = self._room(spec.workspace) if spec.workspace is not None else None
         number = room.account if room is not None else self.accounts.take()
         account = owned.enter_context(self.records.record(number))
-        folder = self.run / name
-        folder.mkdir(mode=0o700)
-        owned.callback(shutil.rmtree, folder)
-        (folder / "empty").mkdir(mode=0o755)
         targets = tuple(mount.target for mount in spec.mounts)
-        build_root(folder / "root", account, number, targets)
+        root = owned.enter_context(self.roots.root(account, number, targets))
         paths = room.paths if room is not None else None
         shown = paths.workspace if paths is not None else room.seen if room is not None else None
         return UnitPlace(
@@ -196,9 +194,9 @@ class Keeping:
             slice=f"{name}.slice",
             account=account,
             uid=number,
-            root=str(folder / "root"),
+            root=str(root),
             launcher=str(self.launcher),
-            empty=str(folder / "empty"),
+            empty=str(self.empty),
             workspace=None if shown is None else str(shown),
             home=None if paths is None else str(paths.home),
             tmp=None if paths is None else str(paths.tmp),
@@ -253,6 +251,8 @@ def keeping(bus: Bus, opening: Open, host_folder: Path, manager: str, outside: i
     workspaces.sweep()
     shutil.rmtree(run, ignore_errors=False) if run.exists() else None
     (run / "rooms").mkdir(parents=True)
+    for each, mode in (("roots", 0o700), ("empty", 0o755)):
+        (run / each).mkdir(mode=mode)
     known = HostFacts(
         kernel=os.uname().release,
         systemd=bus.version(),
@@ -262,8 +262,9 @@ def keeping(bus: Bus, opening: Open, host_folder: Path, manager: str, outside: i
         image=image.value,
     )
     held = Keeping(
-        run=run,
         launcher=_launcher(run),
+        empty=run / "empty",
+        roots=Roots(run / "roots"),
         accounts=Accounts(host_folder, opening.accounts),
         objects=objects,
         workspaces=workspaces,
@@ -286,5 +287,5 @@ def _launcher(run: Path) -> Path:
     return folder
 
 
-LAUNCHER = Path(__file__).with_name("launcher.py").read_bytes()
+LAUNCHER = program_bytes(Path(__file__).with_name("launcher.py"))
 """Read at import, before the keeper enters the namespaces in which the checkout may be hidden."""

@@ -1,5 +1,7 @@
 """The empty root folder a unit starts from: links of a merged /usr, mount points, a minimal generated /etc."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sandbox.errors import HostUnfitError
@@ -20,13 +22,42 @@ _FOLDERS = (
 )
 
 
-def build_root(root: Path, account: str, number: int, targets: tuple[str, ...]) -> None:
-    """Make a unit's root in the new folder `root`; `targets` are mount points besides the usual ones.
+class Roots:
+    """Root folders below one of root's own, used again: nothing in a unit can write to its root."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._idle: dict[tuple[str, ...], list[Path]] = {}
+        self._built = 0
+
+    @contextmanager
+    def root(self, account: str, number: int, targets: tuple[str, ...]) -> Iterator[Path]:
+        """Give a unit's root, with mount points for `targets` besides the usual ones.
+
+        Raises:
+            HostUnfitError: this host's /bin is no link into /usr.
+        """
+        idle = self._idle.setdefault(targets, [])
+        root = idle.pop() if idle else self._build(targets)
+        for name, text in generated_accounts(account, number).items():
+            (root / "etc" / name).write_text(text, encoding="ascii")
+        yield root
+        idle.append(root)
+
+    def _build(self, targets: tuple[str, ...]) -> Path:
+        self._built += 1
+        root = self._folder / str(self._built)
+        build_root(root, targets)
+        return root
+
+
+def build_root(root: Path, targets: tuple[str, ...]) -> None:
+    """Make all of a unit's root, but its accounts, in the new folder `root`.
 
     Raises:
         HostUnfitError: this host's /bin is no link into /usr.
     """
-    root.mkdir(mode=0o755)
+    root.mkdir(mode=0o755, parents=True)
     for folder in (*_FOLDERS, *(target.lstrip("/") for target in targets)):
         (root / folder).mkdir(parents=True, exist_ok=True)
     for name in _LINKS:
@@ -37,21 +68,25 @@ def build_root(root: Path, account: str, number: int, targets: tuple[str, ...]) 
             raise HostUnfitError(
                 f"a read-only system below /usr ({host} is no link into it)", "run: apt-get install usrmerge"
             )
-    for name, text in generated_etc(account, number).items():
+    for name, text in _ETC.items():
         (root / "etc" / name).write_text(text, encoding="ascii")
     for name in ("alternatives", "ssl"):
         (root / "etc" / name).mkdir()
     (root / "etc" / "ld.so.cache").touch()
 
 
-def generated_etc(account: str, number: int) -> dict[str, str]:
-    """Give the text of every file of a unit's /etc."""
+_ETC = {
+    "hosts": "127.0.0.1 localhost\n::1 localhost\n",
+    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
+    "resolv.conf": "",
+    "hostname": "localhost\n",
+}
+
+
+def generated_accounts(account: str, number: int) -> dict[str, str]:
+    """Give the text of the files in a unit's /etc that name its account."""
     return {
         "passwd": f"root:x:0:0::/:/usr/sbin/nologin\n{account}:x:{number}:{number}::/home/agent:/bin/sh\n"
         "nobody:x:65534:65534::/:/usr/sbin/nologin\n",
         "group": f"root:x:0:\n{account}:x:{number}:\nnogroup:x:65534:\n",
-        "hosts": "127.0.0.1 localhost\n::1 localhost\n",
-        "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
-        "resolv.conf": "",
-        "hostname": "localhost\n",
     }

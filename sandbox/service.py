@@ -10,6 +10,7 @@ from pathlib import Path
 from sandbox.bus import Bus, open_bus
 from sandbox.errors import BusError, KeeperError, SandboxError
 from sandbox.keeping import Keeping, keeping
+from sandbox.mounts import refusals_told
 from sandbox.requests import (
     CloseGate,
     CloseWorkspace,
@@ -36,9 +37,14 @@ Answer = tuple[dict[str, object], tuple[int, ...]]
 def serve(channel: socket.socket, opening: Open, host_folder: Path, manager: str, outside: int) -> int:
     """Answer until the runner goes away; whatever is left then is ended and taken down."""
     with ExitStack() as stack:
-        await_manager()
-        bus = stack.enter_context(open_bus())
-        held = stack.enter_context(keeping(bus, opening, host_folder, manager, outside))
+        try:
+            await_manager()
+            bus = stack.enter_context(open_bus())
+            with refusals_told(f"the state below {opening.state} cannot be used"):
+                held = stack.enter_context(keeping(bus, opening, host_folder, manager, outside))
+        except SandboxError as error:
+            send(channel, refusal(error))
+            return 1
         send(channel, {"facts": held.facts()})
         units = held.units
         while True:
@@ -80,7 +86,8 @@ def _answer(channel: socket.socket, held: Keeping) -> bool:
         return False
     message, descriptors = received
     try:
-        answer, passed = _do(held, parse_request(message), descriptors)
+        with refusals_told("the host refused"):
+            answer, passed = _do(held, parse_request(message), descriptors)
     except SandboxError as error:
         send(channel, refusal(error))
         return True

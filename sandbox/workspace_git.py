@@ -9,9 +9,7 @@ from sandbox.patch import Blobs, write_commit
 from sandbox.tree import Entry, Kind
 
 _HEAD = b"ref: refs/heads/main\n"
-_CONFIG = (
-    b"[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
-)
+_CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
 _EMPTY_FOLDERS = (b"objects/info", b"refs/tags")
 
 

@@ -23,18 +23,32 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         _say("stopped; what was sealed is kept, and 'runner pilot --resume' goes on from there")
         sys.exit(_STOPPED)
-    except RunnerError as error:
-        _say(str(error))
-        sys.exit(error.exit_code)
-    except (BusyError, HostUnfitError) as error:
-        _say(str(error))
-        sys.exit(_UNFIT)
-    except KeeperError as error:
-        _say(f"{error}; what was sealed is kept, and 'runner pilot --resume' goes on from there")
-        sys.exit(_FAULT)
-    except SandboxError as error:
-        _say(str(error))
-        sys.exit(_FAULT)
+    except (RunnerError, SandboxError, OSError) as error:
+        _say(_sentence(error))
+        sys.exit(_code(error))
+
+
+def _code(error: RunnerError | SandboxError | OSError) -> int:
+    """Give the exit code of what went wrong."""
+    match error:
+        case RunnerError():
+            return error.exit_code
+        case BusyError() | HostUnfitError():
+            return _UNFIT
+        case _:
+            return _FAULT
+
+
+def _sentence(error: RunnerError | SandboxError | OSError) -> str:
+    """Say what went wrong and what mends it."""
+    match error:
+        case KeeperError():
+            return f"{error}; what was sealed is kept, and 'runner pilot --resume' goes on from there"
+        case OSError():
+            what = f"{error.filename or 'this machine'}: {error.strerror or error}"
+            return f"{what}; what was sealed is kept; mend it and run again (a pilot with --resume)"
+        case _:
+            return str(error)
 
 
 def _say(text: str) -> None:

@@ -106,9 +106,7 @@ class PublicTests(Shape):
     @model_validator(mode="after")
     def _startable(self) -> Self:
         if self.command[0] != "{python}" and not self.command[0].startswith("/"):
-            raise refusal(
-                "a command that begins with '{python}' or an absolute path", "write the program's whole path"
-            )
+            raise refusal("a command that begins with '{python}' or an absolute path", "write the program's whole path")
         return self
 
 

@@ -42,8 +42,7 @@ def aggregate(store: Store, manifest: Manifest) -> Aggregate:
 def planned(manifest: Manifest) -> tuple[Cell, ...]:
     """Give the planned attempts of a release, in order."""
     return tuple(
-        Cell(candidate=each.candidate, nomination=each.nomination, attempt=each.attempt)
-        for each in manifest.planned
+        Cell(candidate=each.candidate, nomination=each.nomination, attempt=each.attempt) for each in manifest.planned
     )
 
 

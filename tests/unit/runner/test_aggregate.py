@@ -62,9 +62,7 @@ def test_the_same_evidence_gives_the_same_bytes_and_they_read_back(tmp_path: Pat
         store = a_store(tmp_path / name, manifest)
         attempt(store, SOLVER, Run())
         attempt(store, IDLER, Run(tests=False))
-    first, second = (
-        canonical(aggregate(a_store(tmp_path / name, manifest), manifest)) for name in ("a", "b")
-    )
+    first, second = (canonical(aggregate(a_store(tmp_path / name, manifest), manifest)) for name in ("a", "b"))
     assert first == second
     assert parse(Aggregate, first, "aggregate.json") == aggregate(a_store(tmp_path / "a", manifest), manifest)
 
@@ -232,9 +230,7 @@ def test_the_plain_table_is_one_line_a_row_and_never_cut(tmp_path: Path) -> None
     manifest = a_manifest()
     store = a_store(tmp_path, manifest)
     attempt(store, SOLVER, Run())
-    end_void(
-        store, begin(store, IDLER), VoidFact(blame=Blame.HOST, phase=Phase.CAPTURE, reason="long " * 100)
-    )
+    end_void(store, begin(store, IDLER), VoidFact(blame=Blame.HOST, phase=Phase.CAPTURE, reason="long " * 100))
     lines = plain(aggregate(store, manifest).attempts).splitlines()
     assert len(lines) == 3
     assert lines[0].split() == ["candidate", "nomination", "outcome", "verdict", "reason"]

@@ -118,17 +118,13 @@ def test_a_removed_key_is_refused_and_told_what_replaces_it(key: str) -> None:
         pytest.param(("nominations", 0), "a/b", "nominations[0]", id="path-for-nomination"),
         pytest.param(("nominations", 1, "fixture"), "/etc", "nominations[1].fixture", id="absolute"),
         pytest.param(("nominations", 1, "fixture"), "a/../../b", "nominations[1].fixture", id="inline-climb"),
-        pytest.param(
-            ("nominations", 1, "allowed_changes", 0), "./a", "nominations[1].allowed_changes[0]", id="dot"
-        ),
+        pytest.param(("nominations", 1, "allowed_changes", 0), "./a", "nominations[1].allowed_changes[0]", id="dot"),
         pytest.param(("nominations", 1, "test_command"), [], "nominations[1].test_command", id="no-command"),
         pytest.param(("nominations", 1, "id"), "wordcount", "nominations", id="same-nomination-twice"),
         pytest.param(("candidates",), [], "candidates", id="no-candidate"),
         pytest.param(("candidates", 1, "id"), "oracle", "candidates", id="same-candidate-twice"),
         pytest.param(("candidates", 1, "route"), "nowhere", "candidates[1].route", id="unknown-route"),
-        pytest.param(
-            ("candidates", 1, "nominations"), ["x"], "candidates[1].nominations", id="unknown-nomination"
-        ),
+        pytest.param(("candidates", 1, "nominations"), ["x"], "candidates[1].nominations", id="unknown-nomination"),
         pytest.param(("candidates", 1, "agent"), "gpt", "candidates[1].agent", id="unknown-agent"),
         pytest.param(("candidates", 1, "model"), "a b", "candidates[1].model", id="model-with-blank"),
         pytest.param(("candidates", 1, "model"), None, "candidates[1]", id="agent-without-model"),
@@ -138,12 +134,8 @@ def test_a_removed_key_is_refused_and_told_what_replaces_it(key: str) -> None:
         pytest.param(("candidates", 1, "budget", "usd"), "0.00", "candidates[1].budget.usd", id="no-money"),
         pytest.param(("candidates", 1, "budget", "usd"), "-1", "candidates[1].budget.usd", id="debt"),
         pytest.param(("candidates", 1, "budget", "usd"), 1, "candidates[1].budget.usd", id="money-as-number"),
-        pytest.param(
-            ("candidates", 1, "budget", "requests"), 0, "candidates[1].budget.requests", id="no-requests"
-        ),
-        pytest.param(
-            ("candidates", 1, "self_hosted"), "yes", "candidates[1].self_hosted", id="text-for-bool"
-        ),
+        pytest.param(("candidates", 1, "budget", "requests"), 0, "candidates[1].budget.requests", id="no-requests"),
+        pytest.param(("candidates", 1, "self_hosted"), "yes", "candidates[1].self_hosted", id="text-for-bool"),
         pytest.param(("candidates", 1, "metadata", "price"), 0.5, "candidates[1].metadata.price", id="float"),
         pytest.param(("candidates", 1, "typo"), 1, "candidates[1].typo", id="unknown-field"),
         pytest.param(("routes", 0, "base_url"), "https://a.example", "routes[0]", id="two-kinds-of-route"),
@@ -153,9 +145,7 @@ def test_a_removed_key_is_refused_and_told_what_replaces_it(key: str) -> None:
         pytest.param(("routes", 1, "base_url"), "https://a.example:99999", "routes[1].base_url", id="port"),
         pytest.param(("routes", 1, "credential"), "sk-live-1234", "routes[1].credential", id="key-itself"),
         pytest.param(("routes", 1, "headers"), {"Authorization": "x"}, "routes[1]", id="key-in-header"),
-        pytest.param(
-            ("routes", 1, "headers"), {"X-A": "a\r\nB: c"}, "routes[1].headers.X-A", id="header-injection"
-        ),
+        pytest.param(("routes", 1, "headers"), {"X-A": "a\r\nB: c"}, "routes[1].headers.X-A", id="header-injection"),
         pytest.param(("routes", 1, "headers"), {"X A": "b"}, "routes[1].headers.X A", id="header-name"),
         pytest.param(("routes", 1, "headers"), {"Host": "b"}, "routes[1]", id="gateway's-header"),
         pytest.param(("routes", 1, "extra_body"), {"messages": []}, "routes[1]", id="agent's-key"),
@@ -164,12 +154,8 @@ def test_a_removed_key_is_refused_and_told_what_replaces_it(key: str) -> None:
         ),
         pytest.param(("routes", 1, "amendments"), ["all"], "routes[1].amendments[0]", id="amendment"),
         pytest.param(("limits", "solution", "wall_ms"), 0, "limits.solution.wall_ms", id="no-time"),
-        pytest.param(
-            ("limits", "solution", "wall_ms"), True, "limits.solution.wall_ms", id="bool-for-number"
-        ),
-        pytest.param(
-            ("limits", "solution", "wall_ms"), "3000", "limits.solution.wall_ms", id="text-for-number"
-        ),
+        pytest.param(("limits", "solution", "wall_ms"), True, "limits.solution.wall_ms", id="bool-for-number"),
+        pytest.param(("limits", "solution", "wall_ms"), "3000", "limits.solution.wall_ms", id="text-for-number"),
         pytest.param(("limits", "coffee"), {}, "limits.coffee", id="unknown-phase"),
         pytest.param(("attempts",), 1, "retry_policy.canonical_attempt", id="canonical-attempt-not-planned"),
         pytest.param(("attempts",), 10**20, "attempts", id="huge"),
@@ -179,9 +165,7 @@ def test_a_removed_key_is_refused_and_told_what_replaces_it(key: str) -> None:
         pytest.param(("clean_room", "accounts", "first"), 0, "clean_room.accounts.first", id="root"),
         pytest.param(("clean_room", "state_dir"), "~/state", "clean_room.state_dir", id="home"),
         pytest.param(("clean_room", "state_dir"), "a\u0000b", "clean_room.state_dir", id="nul"),
-        pytest.param(
-            ("clean_room", "login_files", "nop"), "x", "clean_room.login_files.nop", id="login-of-nop"
-        ),
+        pytest.param(("clean_room", "login_files", "nop"), "x", "clean_room.login_files.nop", id="login-of-nop"),
         pytest.param(("judges", 0, "agent"), "oracle", "judges[0]", id="judge-without-model"),
     ],
 )
@@ -328,9 +312,7 @@ def test_no_mutation_gives_anything_but_a_value_or_told_problems(
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass"))
-)
+@given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_no_bytes_give_anything_but_told_problems(data: bytes) -> None:
     assert_told(errors_of(data))
 

@@ -31,9 +31,7 @@ def aids(
     return Aids(credential=no_key, twins=twins, copies=copies)
 
 
-def nomination_findings(
-    tmp_path: Path, change: Change | None = None, given: Aids | None = None
-) -> list[Finding]:
+def nomination_findings(tmp_path: Path, change: Change | None = None, given: Aids | None = None) -> list[Finding]:
     files = {**nomination_files(), **(change or {})}
     folder = written(tmp_path / "wordcount", {path: text for path, text in files.items() if text is not None})
     return list(lint_nomination(load_nomination(folder), given or aids()))
@@ -71,9 +69,7 @@ ONE_TWIN = "from wordcount import count\n\n\ndef test_hidden_two():\n    assert 
             ("error", "evaluators"),
             id="no-evaluator",
         ),
-        pytest.param(
-            toml('kind = "pytest"\n', 'kind = "tests"\n'), ("error", "evaluators[0]"), id="unknown-kind"
-        ),
+        pytest.param(toml('kind = "pytest"\n', 'kind = "tests"\n'), ("error", "evaluators[0]"), id="unknown-kind"),
         pytest.param(
             toml('kind = "pytest"\n', 'kind = "pytest"\nx = 1\n'),
             ("error", "evaluators[0]"),
@@ -82,25 +78,17 @@ ONE_TWIN = "from wordcount import count\n\n\ndef test_hidden_two():\n    assert 
         pytest.param({"private/test_hidden.py": None}, ("error", "evaluators[0]"), id="no-hidden-test"),
         pytest.param({"private/test_hidden.py": "def"}, ("error", "evaluators[0]"), id="broken-hidden-test"),
         pytest.param({"private/test_hidden.py": ONE_TWIN}, ("error", "evaluators[0]"), id="one-twin"),
-        pytest.param(
-            {"prompt.md": "Make test_hidden_two pass.\n"}, ("error", "prompt"), id="hidden-test-in-prompt"
-        ),
-        pytest.param(
-            {"prompt.md": "See private/test_hidden.py.\n"}, ("error", "prompt"), id="private-file-in-prompt"
-        ),
+        pytest.param({"prompt.md": "Make test_hidden_two pass.\n"}, ("error", "prompt"), id="hidden-test-in-prompt"),
+        pytest.param({"prompt.md": "See private/test_hidden.py.\n"}, ("error", "prompt"), id="private-file-in-prompt"),
         pytest.param({"fixture/copy.py": HIDDEN}, ("error", "fixture/copy.py"), id="hidden-test-in-fixture"),
         pytest.param({"public/copy.py": HIDDEN}, ("error", "public/copy.py"), id="hidden-test-in-public"),
-        pytest.param(
-            toml('["wordcount.py"]\n\n', '["**"]\n\n'), ("error", "allowed_changes"), id="everything-allowed"
-        ),
+        pytest.param(toml('["wordcount.py"]\n\n', '["**"]\n\n'), ("error", "allowed_changes"), id="everything-allowed"),
         pytest.param(
             toml("[source]", '[policy]\ndeny = ["wordcount.py"]\n[source]'),
             ("error", "policy.deny"),
             id="nothing-left",
         ),
-        pytest.param(
-            toml("[source]", '[policy]\ndeny = ["**"]\n[source]'), ("error", "policy.deny"), id="all-denied"
-        ),
+        pytest.param(toml("[source]", '[policy]\ndeny = ["**"]\n[source]'), ("error", "policy.deny"), id="all-denied"),
         pytest.param(
             toml('["wordcount.py"]\n\n', '["wordcount.py", "wordcout.py"]\n\n'),
             ("warning", "allowed_changes[1]"),
@@ -121,9 +109,7 @@ ONE_TWIN = "from wordcount import count\n\n\ndef test_hidden_two():\n    assert 
             ("error", "target_files[0]"),
             id="target-missing",
         ),
-        pytest.param(
-            toml('target_files = ["wordcount.py"]', ""), ("warning", "target_files"), id="no-target"
-        ),
+        pytest.param(toml('target_files = ["wordcount.py"]', ""), ("warning", "target_files"), id="no-target"),
         pytest.param(toml('mode = "agentic"', 'mode = "single-shot"'), ("error", "mode"), id="single-shot"),
         pytest.param(
             {"solution/solution.patch": PATCH.replace("wordcount", "other")},
@@ -140,9 +126,7 @@ ONE_TWIN = "from wordcount import count\n\n\ndef test_hidden_two():\n    assert 
         ),
         pytest.param({"wrong/one.patch": None}, ("warning", "wrong/"), id="no-wrong-repair"),
         pytest.param({"requirements.txt": "pytest\n"}, ("error", "line 1"), id="unpinned"),
-        pytest.param(
-            {"requirements.txt": "-r other.txt\n"}, ("error", "line 1"), id="option-in-requirements"
-        ),
+        pytest.param({"requirements.txt": "-r other.txt\n"}, ("error", "line 1"), id="option-in-requirements"),
         pytest.param(
             {**toml('[toolchain]\nrequirements = "requirements.txt"\n', ""), "requirements.txt": None},
             ("error", "toolchain.requirements"),
@@ -269,9 +253,7 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "finding"),
     [
-        pytest.param(
-            {"candidates": [{**CANDIDATE, "agent": "codex"}]}, ("error", "candidates[0].agent"), id="agent"
-        ),
+        pytest.param({"candidates": [{**CANDIDATE, "agent": "codex"}]}, ("error", "candidates[0].agent"), id="agent"),
         pytest.param(
             {"candidates": [{**CANDIDATE, "network": "direct"}]},
             ("error", "candidates[0].network"),
@@ -289,15 +271,11 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
             ("error", "routes[0].base_url"),
             id="plain-http",
         ),
-        pytest.param(
-            {"routes": [{"id": "r", "scripted": "none"}]}, ("error", "routes[0].scripted"), id="no-scenario"
-        ),
+        pytest.param({"routes": [{"id": "r", "scripted": "none"}]}, ("error", "routes[0].scripted"), id="no-scenario"),
         pytest.param(
             {"candidates": [{"id": "nop", "agent": "nop"}]}, ("warning", "routes[0]"), id="route-nobody-takes"
         ),
-        pytest.param(
-            {"candidates": [CANDIDATE, {**CANDIDATE, "id": "n"}]}, ("warning", "candidates"), id="same-model"
-        ),
+        pytest.param({"candidates": [CANDIDATE, {**CANDIDATE, "id": "n"}]}, ("warning", "candidates"), id="same-model"),
         pytest.param(
             {"candidates": [{"id": "p", "agent": "patch", "patches": "config/patches"}]},
             ("error", "candidates[0].patches"),
@@ -314,9 +292,7 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
             id="no-criteria",
         ),
         pytest.param({"analysis": {"require_split": True}}, ("error", "analysis.require_split"), id="split"),
-        pytest.param(
-            {"clean_room": {"state_dir": "/run/x"}}, ("error", "clean_room.state_dir"), id="hidden-state"
-        ),
+        pytest.param({"clean_room": {"state_dir": "/run/x"}}, ("error", "clean_room.state_dir"), id="hidden-state"),
         pytest.param(
             {"results_dir": "/srv", "private_artifacts_dir": "/srv/store"},
             ("error", "private_artifacts_dir"),

@@ -97,12 +97,8 @@ def test_an_evaluators_own_options_are_handed_on(tmp_path: Path) -> None:
         pytest.param('["wordcount.py"]\n\n', '["s*/"]\n\n', "allowed_changes[0]", id="glob-folder"),
         pytest.param('["wordcount.py"]\n\n', "[]\n\n", "allowed_changes", id="nothing-allowed"),
         pytest.param('["wordcount.py"]\n\n', "[1]\n\n", "allowed_changes[0]", id="number-for-path"),
-        pytest.param(
-            '["{python}", "-m", "pytest", "-q", "tests"]', "[]", "public_tests.command", id="no-command"
-        ),
-        pytest.param(
-            '["{python}", "-m", "pytest", "-q", "tests"]', '["pytest"]', "public_tests", id="bare-program"
-        ),
+        pytest.param('["{python}", "-m", "pytest", "-q", "tests"]', "[]", "public_tests.command", id="no-command"),
+        pytest.param('["{python}", "-m", "pytest", "-q", "tests"]', '["pytest"]', "public_tests", id="bare-program"),
         pytest.param('"requirements.txt"', '"other.txt"', "toolchain.requirements", id="no-requirements"),
         pytest.param('"requirements.txt"', '"../../x.txt"', "toolchain.requirements", id="outside"),
         pytest.param('id = "hidden"\n', "", "evaluators[0].id", id="evaluator-without-id"),
@@ -113,14 +109,10 @@ def test_an_evaluators_own_options_are_handed_on(tmp_path: Path) -> None:
             "",
             id="same-id",
         ),
-        pytest.param(
-            "[source]", '[fixture]\nkind = "folder"\npath = "x"\n[source]', "fixture.path", id="folder-path"
-        ),
+        pytest.param("[source]", '[fixture]\nkind = "folder"\npath = "x"\n[source]', "fixture.path", id="folder-path"),
         pytest.param("[source]", '[fixture]\nkind = "git"\n[source]', "fixture", id="fixture-kind"),
         pytest.param("[source]", '[fixture]\nname = "x"\n[source]', "fixture", id="no-fixture-kind"),
-        pytest.param(
-            "[source]", '[fixture]\nkind = "files"\n[fixture.files]\na = "x"\n[source]', "fixture", id="two"
-        ),
+        pytest.param("[source]", '[fixture]\nkind = "files"\n[fixture.files]\na = "x"\n[source]', "fixture", id="two"),
         pytest.param(
             "[source]",
             '[fixture]\nkind = "files"\n[fixture.files]\n"../a" = "x"\n[source]',
@@ -169,9 +161,7 @@ def test_a_document_that_is_none_is_told(tmp_path: Path, text: str) -> None:
         pytest.param({"fixture/wordcount.py": None}, "no file in fixture/", id="no-fixture"),
         pytest.param({"solution/solution.patch": None}, "0 files in solution/", id="no-solution"),
         pytest.param({"solution/two.patch": PATCH}, "2 files in solution/", id="two-solutions"),
-        pytest.param(
-            {"solution/solution.patch": "--- a\n+++ b\n"}, "no patch in git's form", id="no-git-patch"
-        ),
+        pytest.param({"solution/solution.patch": "--- a\n+++ b\n"}, "no patch in git's form", id="no-git-patch"),
         pytest.param({"wrong/one.patch": None, "wrong/one.txt": PATCH}, "wrong/one.txt", id="patch-suffix"),
         pytest.param({"fixtures/a": "x"}, "fixtures/a", id="misspelt-folder"),
         pytest.param({"notes.txt": "x"}, "notes.txt", id="unknown-file"),
@@ -186,9 +176,7 @@ def test_a_missing_folder_is_told(tmp_path: Path) -> None:
     assert error.found == "no such file or directory"
 
 
-@pytest.mark.parametrize(
-    "place", ["fixture/link", "private/link", "link", "prompt.md", "nomination.toml", "fixture"]
-)
+@pytest.mark.parametrize("place", ["fixture/link", "private/link", "link", "prompt.md", "nomination.toml", "fixture"])
 def test_a_link_anywhere_is_refused(tmp_path: Path, place: str) -> None:
     folder = made(tmp_path)
     link = folder / place
@@ -220,9 +208,7 @@ def test_an_odd_name_is_refused(tmp_path: Path, name: bytes) -> None:
 
 def test_caches_are_passed_over(tmp_path: Path) -> None:
     before = nomination_digest(loaded(tmp_path))
-    folder = written(
-        tmp_path / "wordcount", {"private/__pycache__/x.pyc": "x", "fixture/.pytest_cache/y": "y"}
-    )
+    folder = written(tmp_path / "wordcount", {"private/__pycache__/x.pyc": "x", "fixture/.pytest_cache/y": "y"})
     assert nomination_digest(load_nomination(folder)) == before
 
 
@@ -307,9 +293,7 @@ def test_a_fixture_from_elsewhere_needs_no_folder(tmp_path: Path, fixture: str) 
 
 
 def test_a_solution_from_a_later_sdist_needs_no_patch(tmp_path: Path) -> None:
-    sdist = SDIST.replace(
-        "[source]", f'[solution]\nkind = "sdist"\nversion = "1.7.1"\nsha256 = "{"3" * 64}"\n[source]'
-    )
+    sdist = SDIST.replace("[source]", f'[solution]\nkind = "sdist"\nversion = "1.7.1"\nsha256 = "{"3" * 64}"\n[source]')
     change: Change = {"fixture/wordcount.py": None, "solution/solution.patch": None}
     nomination = loaded(tmp_path, {**with_toml("[source]", sdist), **change})
     assert nomination.solution_patch is None
@@ -398,9 +382,7 @@ def test_an_inline_nomination_that_cannot_be_used_is_told(
     assert field in {error.field for error in errors_of(lambda: inline(tmp_path, **change))}
 
 
-@pytest.mark.parametrize(
-    "change", [{"fixture": "way/old"}, {"prompt": "way/prompts/old.md"}, {"fixture": "loop/x"}]
-)
+@pytest.mark.parametrize("change", [{"fixture": "way/old"}, {"prompt": "way/prompts/old.md"}, {"fixture": "loop/x"}])
 def test_no_link_leads_an_inline_nomination_elsewhere(tmp_path: Path, change: dict[str, object]) -> None:
     (tmp_path / "way").symlink_to(tmp_path)
     (tmp_path / "loop").symlink_to("loop")

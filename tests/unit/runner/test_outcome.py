@@ -119,9 +119,7 @@ def test_solved_needs_completion_and_every_evaluator() -> None:
     for facts in EVERY:
         clean = not (facts.missing or facts.violations or facts.unavailable or facts.void or facts.failure)
         ids = tuple(each.id for each in facts.evaluators)
-        passed = (
-            bool(ids) and ids == facts.planned_evaluators and all(each.passed for each in facts.evaluators)
-        )
+        passed = bool(ids) and ids == facts.planned_evaluators and all(each.passed for each in facts.evaluators)
         assert solved(facts) == (clean and facts.captured and facts.tests_passed is True and passed)
 
 
@@ -227,9 +225,7 @@ def test_a_refused_request_is_the_candidates_failure() -> None:
     assert found == AgentFailure(cause=FailureCause.REQUEST_REFUSED, status=1, detail="400: too many tokens")
 
 
-def line(
-    failure: FailureKind | None, *, upstream: int | None = 200, refusal: Refusal | None = None
-) -> LedgerLine:
+def line(failure: FailureKind | None, *, upstream: int | None = 200, refusal: Refusal | None = None) -> LedgerLine:
     return LedgerLine(
         sequence=1,
         operation="chat",
@@ -268,21 +264,15 @@ def story(kind: str | None = None) -> Telemetry:
     [
         pytest.param(line("overloaded", upstream=503), "overloaded", Blame.PROVIDER, id="outage, agreed"),
         pytest.param(line("network", upstream=None), "network", Blame.PROVIDER, id="no connection, agreed"),
-        pytest.param(
-            line("overloaded", upstream=503), None, FailureCause.EXIT_STATUS, id="agent says nothing"
-        ),
+        pytest.param(line("overloaded", upstream=503), None, FailureCause.EXIT_STATUS, id="agent says nothing"),
         pytest.param(line("overloaded", upstream=503), "refused", FailureCause.EXIT_STATUS, id="disagreed"),
         pytest.param(line("network", upstream=None), "malformed", Blame.PROVIDER, id="a stream cut midway"),
         pytest.param(line("auth", upstream=401), "auth", Blame.PROVIDER, id="our own account"),
         pytest.param(line(None), "overloaded", FailureCause.EXIT_STATUS, id="the agent's word alone"),
-        pytest.param(
-            line("refused", upstream=400), "refused", FailureCause.REQUEST_REFUSED, id="its own request"
-        ),
+        pytest.param(line("refused", upstream=400), "refused", FailureCause.REQUEST_REFUSED, id="its own request"),
         pytest.param(line("context_length", upstream=400), None, FailureCause.REQUEST_REFUSED, id="too long"),
         pytest.param(line("refused", refusal="budget"), "refused", FailureCause.BUDGET, id="budget"),
-        pytest.param(
-            line("refused", refusal="model"), "refused", FailureCause.REQUEST_REFUSED, id="other model"
-        ),
+        pytest.param(line("refused", refusal="model"), "refused", FailureCause.REQUEST_REFUSED, id="other model"),
     ],
 )
 def test_the_ledger_and_the_agents_own_error_decide_together(

@@ -28,9 +28,7 @@ class Rules:
 
 
 def void(number: int = 1, blame: Blame = Blame.PROVIDER, *, interrupted: bool = False) -> TryState:
-    return TryState(
-        number=number, standing=Standing.VOID, outcome=Outcome.VOID, blame=blame, interrupted=interrupted
-    )
+    return TryState(number=number, standing=Standing.VOID, outcome=Outcome.VOID, blame=blame, interrupted=interrupted)
 
 
 def test_a_releases_retry_policy_is_a_rule() -> None:
@@ -83,9 +81,7 @@ def test_a_captured_submission_is_graded_without_a_model_run() -> None:
         (Blame.EVALUATOR, 1, Action.SKIP),
     ],
 )
-def test_a_faulty_grading_is_repeated_a_few_times_never_the_run(
-    blame: Blame, gradings: int, action: Action
-) -> None:
+def test_a_faulty_grading_is_repeated_a_few_times_never_the_run(blame: Blame, gradings: int, action: Action) -> None:
     ungraded = TryState(number=1, standing=Standing.UNGRADED, blame=blame, gradings=gradings)
     step = next_step(CELL, (ungraded,), Rules(void_tries=9))
     assert (step.action, step.number) == (action, 1)
