@@ -1,0 +1,149 @@
+"""Whoever is killed, and whenever: nothing is half there, nothing goes on running, and the next run goes on."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from tests.flow.bench import SLEEP, Bench, Said, await_, finished, listing, names
+from tests.flow.traces import Traces, await_gone, groups_left, traces
+
+pytestmark = pytest.mark.systemd
+
+Runner = subprocess.Popen[str]
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+def start_asleep(bench: Bench, *options: str) -> tuple[Runner, Traces]:
+    """Start a pilot and wait until its candidate is at work."""
+    runner = bench.start("pilot", "--candidate", "sleeper", *options)
+
+    def asleep() -> Traces | None:
+        seen = traces(runner.pid)
+        return seen if alive(runner) and len(sleepers(seen)) == 2 else None
+
+    return runner, await_(asleep, "the candidate's work")
+
+
+def alive(runner: Runner) -> bool:
+    """Say yes, or fail with what a runner said that ended before its time."""
+    assert runner.poll() is None, runner.communicate()
+    return True
+
+
+def sleepers(seen: Traces) -> list[int]:
+    return [each.pid for each in seen.programs if each.argv == ("sleep", SLEEP)]
+
+
+def resume_awake(bench: Bench) -> Said:
+    """Go on with a sleeper that is woken from outside, so that it comes to its end."""
+    runner, seen = start_asleep(bench, "--resume")
+    for pid in sleepers(seen):
+        kill(pid)
+    return finished(runner)
+
+
+def test_a_runner_killed_while_the_candidate_works_leaves_a_try_that_the_next_run_voids(bench: Bench) -> None:
+    runner, seen = start_asleep(bench)
+    kill(runner.pid)
+    finished(runner)
+    await_gone(seen, bench.checkout)
+    await_(lambda: not groups_left(seen), "the end of its control groups")
+    folder = bench.attempt("sleeper") / "try-1"
+    assert names(folder) == [".tmp-ledger.jsonl", "begun.json"]
+    assert bench.run("verify", "--no-rebuild").code == 0
+    assert bench.run("pilot", "--candidate", "sleeper").code == 2, "begun: only --resume goes on"
+
+    said = resume_awake(bench)
+    assert said.code == 0
+    assert "run try 2 (try 1 was lost with its runner)" in said.err
+    assert names(folder) == ["begun.json", "void"]
+    assert fact(folder) == {"blame": "runner", "interrupted": True, "phase": "solution"}
+    assert (folder / "void/ledger.jsonl").read_bytes().count(b"\n") >= 2, "acknowledged requests are kept"
+    assert (bench.attempt("sleeper") / "try-2/gradings/grading-1").is_dir()
+    assert bench.run("verify").code == 0
+
+
+def fact(folder: Path) -> dict[str, object]:
+    """Give what a sealed void says of itself, but for its sentence."""
+    void = json.loads((folder / "void/void.json").read_bytes())["facts"]["void"]
+    assert len(void.pop("reason")) > 10
+    return dict(void)
+
+
+def test_a_submission_sealed_before_its_runner_was_killed_is_graded_and_not_run_again(bench: Bench) -> None:
+    runner = bench.start("pilot", "--candidate", "slow")
+    folder = bench.attempt("slow") / "try-1"
+    await_(lambda: alive(runner) and (folder / "submission/seal.json").exists(), "a submission")
+    seen = traces(runner.pid)
+    kill(runner.pid)
+    finished(runner)
+    await_gone(seen, bench.checkout)
+    assert names(folder) == ["begun.json", "submission"]
+    sealed = listing(folder / "submission")
+
+    said = bench.run("pilot", "--resume", "--candidate", "slow")
+    assert (said.code, said.out) == (0, "0 tries, 1 further gradings, 0 void\n")
+    assert listing(folder / "submission") == sealed
+    assert not (bench.attempt("slow") / "try-2").exists()
+    assert '"outcome":"completed"' in (folder / "gradings/grading-1/grading.json").read_text()
+    assert bench.run("verify").code == 0
+
+
+def test_a_runner_killed_before_its_first_try_leaves_nothing_at_all(bench: Bench) -> None:
+    before = listing(bench.store)
+    runner = bench.start("pilot", "--candidate", "oracle")
+    seen = await_(lambda: with_init(traces(runner.pid)) if alive(runner) else None, "the private systemd")
+    kill(runner.pid)
+    finished(runner)
+    await_gone(seen, bench.checkout)
+    assert listing(bench.store) == before
+    assert not bench.attempt("oracle").exists()
+    assert bench.run("pilot", "--candidate", "oracle").code == 0, "nothing was begun: no --resume is needed"
+
+
+def with_init(seen: Traces) -> Traces | None:
+    return seen if any("/lib/systemd/systemd" in each.argv for each in seen.programs) else None
+
+
+@pytest.mark.parametrize("whom", ["outer", "inner", "init"])
+def test_a_killed_keeper_or_systemd_ends_the_run_with_a_sentence_and_a_void_that_is_run_again(
+    bench: Bench, whom: Literal["outer", "inner", "init"]
+) -> None:
+    runner, seen = start_asleep(bench)
+    victim = {"outer": seen.outer, "inner": seen.inner, "init": seen.init}[whom]
+    kill(victim.pid)
+    said = finished(runner)
+    assert said.code == 1
+    assert "the keeper is gone" in said.err
+    assert "'runner pilot --resume' goes on from there" in said.err
+    await_gone(seen, bench.checkout)
+    folder = bench.attempt("sleeper") / "try-1"
+    assert names(folder) == ["begun.json", "void"]
+    assert fact(folder) == {"blame": "host", "interrupted": True, "phase": "solution"}
+    assert bench.run("verify", "--no-rebuild").code == 0
+
+    said = resume_awake(bench)
+    assert said.code == 0
+    assert "run try 2" in said.err
+    assert groups_left(seen) == []
+    assert bench.run("verify", "--no-rebuild").code == 0
+
+
+def test_the_lock_is_told_and_goes_with_its_holder(bench: Bench) -> None:
+    runner, seen = start_asleep(bench)
+    said = finished(bench.start("pilot", "--candidate", "oracle"))
+    assert said.code == 4
+    assert "another run holds this host's clean room (/var/lib/cleanroom/host/lock)" in said.err
+    assert not bench.attempt("oracle").exists()
+    kill(runner.pid)
+    finished(runner)
+    await_gone(seen, bench.checkout)
+    assert bench.run("pilot", "--candidate", "oracle").code == 0

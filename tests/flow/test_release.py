@@ -1,0 +1,165 @@
+"""A whole release through the real command line: what each command says, writes, and leaves alone."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.flow.bench import RUNNER, Bench, listing
+
+pytestmark = pytest.mark.systemd
+
+NOBODY = ("/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs")
+"""How a command is run by an account that may nothing."""
+
+
+def test_the_table_says_what_each_candidate_came_to(piloted: Bench) -> None:
+    said = piloted.run("aggregate")
+    assert said.code == 0
+    rows = [line.split("  ") for line in said.out.splitlines()[1:6]]
+    assert [[word.strip() for word in row if word.strip()] for row in rows] == [
+        ["oracle", "clamp", "completed", "passed (in_process)", "public tests passed, hidden checks passed (hidden)"],
+        ["nop", "clamp", "tests_failed", "failed (in_process)", "public tests failed, hidden check hidden failed"],
+        ["right", "clamp", "completed", "passed (in_process)", "public tests passed, hidden checks passed (hidden)"],
+        ["sleeper", "clamp", "missing_artifacts", "none", "the evidence lacks a try: it was never run"],
+        ["slow", "clamp", "missing_artifacts", "none", "the evidence lacks a try: it was never run"],
+    ]
+    assert (piloted.checkout / "results/bench-1/aggregate.json").is_file()
+
+
+def test_all_evidence_is_what_it_says_it_is(piloted: Bench) -> None:
+    said = piloted.run("verify")
+    assert said.code == 0
+    assert said.out.startswith("verified 6 sealed folders")
+
+
+def test_a_second_pilot_wants_resume_and_then_changes_no_file(piloted: Bench) -> None:
+    before = listing(piloted.store)
+    said = piloted.run("pilot", "--candidate", "oracle,nop,right")
+    assert said.code == 2
+    assert "run again with --resume" in said.err
+    said = piloted.run("pilot", "--candidate", "oracle,nop,right", "--resume")
+    assert (said.code, said.out) == (0, "nothing was left to do\n")
+    assert listing(piloted.store) == before
+
+
+def test_freezing_again_gives_the_same_bytes_and_runs_nothing(piloted: Bench) -> None:
+    before = listing(piloted.checkout)
+    said = piloted.run("freeze")
+    assert said.code == 0
+    assert "frozen already, and unchanged" in said.out
+    assert listing(piloted.checkout) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        pytest.param(
+            ("--candidate", "oracel"), "no candidate is called 'oracel'; did you mean oracle?", id="candidate"
+        ),
+        pytest.param(("--candidate", "scripted/rihgt"), "did you mean scripted/right", id="model"),
+        pytest.param(
+            ("--nomination", "clmap"), "no nomination is called 'clmap'; did you mean clamp?", id="nomination"
+        ),
+        pytest.param(("--task", "clmap"), "--task is called --nomination now", id="alias"),
+        pytest.param(("--attempt", "2"), "nothing of this selection is planned", id="attempt"),
+        pytest.param(("--attempt", "0"), "--attempt", id="no-attempt"),
+        pytest.param(("--candidate", ""), "no candidate is called ''", id="blank"),
+    ],
+)
+@pytest.mark.parametrize("dry", [pytest.param(("--dry-run",), id="dry"), pytest.param((), id="real")])
+def test_a_selector_of_nothing_is_told_with_what_is_near(
+    frozen: Bench, words: tuple[str, str], told: str, dry: tuple[str, ...]
+) -> None:
+    said = frozen.run("pilot", *words, *dry)
+    assert said.code == 2
+    assert told in said.err
+    assert not list(frozen.store.glob("*/clamp"))
+
+
+def test_selectors_pick_by_id_and_model_in_the_order_given(frozen: Bench) -> None:
+    words = ("--candidate", "scripted/right,nop", "--candidate", "oracle", "--task", "clamp", "--attempt", "1")
+    said = frozen.run("pilot", "--dry-run", *words)
+    assert said.code == 0
+    matrix = [line.split()[0] for line in said.out.splitlines() if line.endswith("attempt 1")]
+    assert matrix == ["right", "nop", "oracle"]
+
+
+def test_a_dry_run_by_an_account_that_may_nothing_writes_nothing(frozen: Bench) -> None:
+    before = listing(frozen.checkout)
+    said = frozen.run("pilot", "--dry-run", within=NOBODY)
+    assert said.code == 0, said.err
+    assert "MemoryMax" in said.out
+    assert listing(frozen.checkout) == before
+
+
+def test_a_dry_run_without_any_argument_shows_the_shipped_release() -> None:
+    done = subprocess.run([*NOBODY, str(RUNNER), "pilot", "--dry-run"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "pilot-1" in done.stdout
+
+
+@pytest.mark.parametrize("words", [("lint",), ("verify",), ("verify", "--no-rebuild"), ("aggregate",)])
+def test_without_root_what_only_reads_works_on_readable_files(piloted: Bench, words: tuple[str, ...]) -> None:
+    given = [piloted.checkout / "results", *(piloted.checkout / "results").rglob("*")]
+    for path in given:
+        os.chown(path, 65534, 65534)
+    said = piloted.run(*words, within=NOBODY)
+    assert said.code == 0, said.err
+
+
+@pytest.mark.parametrize("words", [("pilot",), ("freeze",), ("host", "clear")])
+def test_without_root_what_starts_units_names_the_sudo_rule(frozen: Bench, words: tuple[str, ...]) -> None:
+    said = frozen.run(*words, within=NOBODY)
+    assert said.code == 4
+    assert "NOPASSWD: /usr/local/lib/cleanroom/keeper" in said.err
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "field"),
+    [
+        pytest.param("prompt.md", "never gives", "gives never", "prompt", id="prompt"),
+        pytest.param("fixture/clamp.py", "max(low, value)", "max(value, low)", "fixture", id="fixture"),
+        pytest.param("private/test_hidden.py", "(7, 2, 30)", "(8 - 1, 2, 30)", "evaluators", id="evaluator"),
+        pytest.param("../../bench.json", '"wall_ms": 90000', '"wall_ms": 90001', "limits", id="limits"),
+    ],
+)
+@pytest.mark.parametrize("command", ["freeze", "pilot"])
+def test_a_changed_input_under_a_used_id_is_refused_by_name(
+    bench: Bench, file: str, old: str, new: str, field: str, command: str
+) -> None:
+    changed = bench.nomination / file
+    text = changed.read_text()
+    assert old in text
+    changed.write_text(text.replace(old, new))
+    before = bench.manifest.read_bytes()
+    said = bench.run(command)
+    assert said.code == 2
+    assert field in said.err
+    assert bench.manifest.read_bytes() == before
+    assert not bench.attempt("oracle").exists()
+
+
+def test_a_manifest_that_was_touched_is_refused(bench: Bench) -> None:
+    data = bench.manifest.read_bytes()
+    bench.manifest.chmod(0o644)
+    bench.manifest.write_bytes(data.replace(b'"attempt":1', b'"attempt":2', 1))
+    for words in (("freeze",), ("verify", "--no-rebuild"), ("pilot",)):
+        said = bench.run(*words)
+        assert said.code in {2, 3}
+        assert str(bench.manifest) in said.err + said.out
+
+
+def test_what_was_never_frozen_is_told(benches: Path, frozen: Bench) -> None:
+    text = frozen.config.read_text().replace("bench-1", "bench-2")
+    config = frozen.config.with_name("other.json")
+    config.write_text(text)
+    try:
+        for words in ("pilot", "verify", "aggregate"):
+            argv = [str(RUNNER), "--config", str(config), words]
+            done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=benches)
+            assert done.returncode == 2
+            assert "release bench-2 is not frozen; run: runner freeze" in done.stderr
+    finally:
+        config.unlink()
