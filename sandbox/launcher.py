@@ -11,13 +11,13 @@ both belongs to the program. Exit 254: no go came. Exit 203: the program could n
 # pathlib costs more than the whole look around:
 # ruff: noqa: PTH101, PTH108, PTH109, PTH113, PTH115, PTH116, PTH123, PTH208
 
-import ctypes
+import _ctypes  # its C half alone: ctypes itself costs as much as the whole look around
 import os
 import stat
 import sys
 
 _NO_GO, _NO_PROGRAM = 254, 203
-_SIGPIPE, _SIGXFSZ = 13, 25  # Python ignores these two, and what is ignored stays so over an exec.
+_SIG_DFL, _SIGPIPE, _SIGXFSZ = 0, 13, 25  # Python ignores these two, and what is ignored stays so over an exec.
 _DESCRIPTORS = 1 << 20
 
 _TEXTS = {
@@ -123,15 +123,29 @@ _NUMBERS = {
 }
 
 
+class Long(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001 - it takes no parameter when it runs
+    """A C long."""
+
+    _type_ = "l"
+
+
+class Function(_ctypes.CFuncPtr):
+    """A function of the C library's that gives a long and sets errno."""
+
+    _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
+    _restype_ = Long
+
+
 def main(argv: list[str]) -> None:
     """Report, wait, become `argv`."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    report = quoted(look_around(libc, argv)).encode("ascii")
+    libc = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None: what is loaded already
+    report = quoted(look_around(Function(_ctypes.dlsym(libc, "syscall")), argv)).encode("ascii")
     write_all(1, len(report).to_bytes(4, "big") + report)
     if os.read(0, 1) != b"G":
         os._exit(_NO_GO)
+    handle = Function(_ctypes.dlsym(libc, "signal"))
     for number in (_SIGPIPE, _SIGXFSZ):
-        libc.signal(number, None)
+        handle(Long(number), Long(_SIG_DFL))
     os.closerange(3, _DESCRIPTORS)
     try:
         os.execv(argv[0], argv)  # noqa: S606 - no shell is wanted
@@ -140,7 +154,7 @@ def main(argv: list[str]) -> None:
         os._exit(_NO_PROGRAM)
 
 
-def look_around(libc: ctypes.CDLL, argv: list[str]) -> dict[str, object]:
+def look_around(syscall: Function, argv: list[str]) -> dict[str, object]:
     """Gather everything that sandbox/walls.py asks for."""
     mounts = text("/proc/self/mountinfo")
     targets = mount_targets(mounts or "")
@@ -159,8 +173,8 @@ def look_around(libc: ctypes.CDLL, argv: list[str]) -> dict[str, object]:
         "terminal": opening("/dev/tty"),
         "environment": sorted(os.environ),
         "cwd": os.getcwd(),
-        "calls": {name: call(libc, numbers.get(name), *given) for name, given in _CALLS.items()},
-        "families": {name: family(libc, numbers.get("socket"), number) for name, number in _FAMILIES.items()},
+        "calls": {name: call(syscall, numbers.get(name), *given) for name, given in _CALLS.items()},
+        "families": {name: family(syscall, numbers.get("socket"), number) for name, number in _FAMILIES.items()},
         "program": program(argv),
     }
 
@@ -262,23 +276,23 @@ def opening(path: str) -> int:
     return 0
 
 
-def call(libc: ctypes.CDLL, number: int | None, *given: int) -> int | None:
+def call(syscall: Function, number: int | None, *given: int) -> int | None:
     """Make a system call and give its error number; None where this machine's number is not known."""
     if number is None:
         return None
-    words = [ctypes.c_long(word) for word in (number, *given, *(0,) * (6 - len(given)))]
-    return ctypes.get_errno() if libc.syscall(*words) == -1 else 0
+    words = [Long(word) for word in (number, *given, *(0,) * (6 - len(given)))]
+    return _ctypes.get_errno() if syscall(*words) == -1 else 0
 
 
-def family(libc: ctypes.CDLL, number: int | None, domain: int) -> int | None:
+def family(syscall: Function, number: int | None, domain: int) -> int | None:
     """Try to make a socket of an address family."""
     if number is None:
         return None
     kind = 1 if domain == _FAMILIES["AF_UNIX"] else 2
-    made = libc.syscall(*[ctypes.c_long(word) for word in (number, domain, kind, 0)])
+    made = syscall(*[Long(word) for word in (number, domain, kind, 0)])
     if made == -1:
-        return ctypes.get_errno()
-    os.close(made)
+        return _ctypes.get_errno()
+    os.close(int(made))
     return 0
 
 
