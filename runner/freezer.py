@@ -1,6 +1,6 @@
 """Freezing a release: its inputs, its controls in the clean room, its manifest; and loading it again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.documents.manifest import Manifest
@@ -13,6 +13,7 @@ from runner.settings import Settings
 from runner.staging import Stages
 from sandbox.capture import Base
 from sandbox.client import open_sandbox
+from sandbox.patch import Repository
 from sandbox.room import AccountRange
 
 RELEASES = Path("releases")
@@ -47,8 +48,8 @@ class Frozen:
         return Base(digest=fixture.digest, commit=commit, listings=fixture.contents)
 
 
-def load_frozen(settings: Settings, *, offline: bool = False) -> Frozen:
-    """Load a frozen release and hold its inputs against its manifest.
+def load_frozen(settings: Settings, *, offline: bool = False, scratch: Path | None = None) -> Frozen:
+    """Load a frozen release and hold its inputs against its manifest; with `scratch`, bases are put there.
 
     Raises:
         NotFrozenError: it was never frozen.
@@ -60,6 +61,8 @@ def load_frozen(settings: Settings, *, offline: bool = False) -> Frozen:
         raise NotFrozenError(release=inputs.config.release)
     manifest = load_manifest(path)
     workbench = open_workbench(inputs.places, settings, offline=offline)
+    if scratch is not None:
+        workbench = replace(workbench, repository=Repository(scratch))
     records = find_records(inputs.places.store, manifest)
     prepared = prepare(inputs, settings, workbench, records, manifest)
     check_inputs(manifest, prepared, str(path))

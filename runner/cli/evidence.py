@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -9,10 +11,12 @@ from rich.console import Console
 
 from runner.canonical import canonical
 from runner.documents.aggregate import Aggregate
+from runner.documents.manifest import Manifest
 from runner.durable import replace_file
-from runner.errors import VerificationError
+from runner.errors import DocumentError, VerificationError
 from runner.freezer import RELEASES, NotFrozenError, load_frozen
-from runner.inputs import load_inputs
+from runner.freezing import find_records
+from runner.inputs import Inputs, load_inputs
 from runner.journal import Store
 from runner.release import load_manifest, manifest_digest, manifest_path
 from runner.reports.aggregate import aggregate as gather
@@ -23,6 +27,7 @@ from runner.reports.terminal import coloured
 from runner.settings import Settings, host_settings, own_checkout
 from runner.verification.rebuilding import Rebuilder
 from runner.verify import read_schemas, verify_release
+from sandbox.git import scratch_repository
 
 SCHEMAS = Path("schemas")
 
@@ -40,11 +45,9 @@ def verify(config: Path | None, no_rebuild: bool, as_json: bool) -> int:  # noqa
         raise NotFrozenError(release=inputs.config.release)
     manifest = load_manifest(path)
     store = Store(root=inputs.places.store, release=manifest.release, manifest_sha256=manifest_digest(manifest))
-    rebuild = None
-    if not no_rebuild:
-        frozen = load_frozen(settings)
-        rebuild = Rebuilder(frozen.workbench.repository, frozen.base)
-    report = verify_release(store, manifest, schemas=read_schemas(own_checkout() / SCHEMAS), rebuild=rebuild)
+    _check_records(inputs, manifest)
+    with _rebuilder(settings, wanted=not no_rebuild) as rebuild:
+        report = verify_release(store, manifest, schemas=read_schemas(own_checkout() / SCHEMAS), rebuild=rebuild)
     for finding in report.findings:
         click.echo(
             json.dumps({"file": finding.file, "found": finding.found, "expected": finding.expected})
@@ -57,6 +60,25 @@ def verify(config: Path | None, no_rebuild: bool, as_json: bool) -> int:  # noqa
         said = f"{len(report.findings)} findings" if report.findings else "all evidence is what it says it is"
         click.echo(f"verified {report.folders} sealed folders, {report.files} files: {said}")
     return VerificationError.exit_code if report.findings else 0
+
+
+def _check_records(inputs: Inputs, manifest: Manifest) -> None:
+    """Hold the records of the controls against the manifest that names them."""
+    try:
+        find_records(inputs.places.store, manifest)
+    except DocumentError as error:
+        raise VerificationError(str(error)) from error
+
+
+@contextmanager
+def _rebuilder(settings: Settings, *, wanted: bool) -> Iterator[Rebuilder | None]:
+    """Give what puts base and patch together, in a repository that is thrown away: verifying writes nothing."""
+    if not wanted:
+        yield None
+        return
+    with scratch_repository() as scratch:
+        frozen = load_frozen(settings, scratch=scratch)
+        yield Rebuilder(frozen.workbench.repository, frozen.base)
 
 
 @click.command()
