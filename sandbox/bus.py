@@ -147,38 +147,31 @@ class Bus:
     def __init__(self, connection: DBusAddress) -> None:
         self._connection = connection
         self._signals = _Signals()  # The library keeps a bare pointer: this must live as long as the bus.
-        self._paths: dict[bytes, str] = {}
 
     def listen(self) -> None:
-        """Ask once for every property change; `drain` tells of watched units."""
+        """Ask once for every property change; what is said of watched units is kept."""
         self._connection.match_signal(None, None, _PROPERTIES, b"PropertiesChanged", self._signals)
 
     def fileno(self) -> int:
         """Give the descriptor that is readable when something came in."""
         return int(self._connection.get_fd())
 
-    def drain(self) -> set[str]:
-        """Take in what came, also what earlier calls had read already, and give the watched units that changed."""
+    def drain(self) -> None:
+        """Take in what came, also what earlier calls had read already: `told` knows it then."""
         idle = 0
         try:
             while idle < _IDLE_ROUNDS:
                 idle = idle + 1 if self._connection.process().is_empty() else 0
         except DBusBaseError as error:
             raise BusError(f"the connection to systemd broke: {error}") from error
-        paths, self._signals.paths = self._signals.paths, set()
-        return {self._paths[path] for path in paths if path in self._paths}
 
     def watch(self, unit: str) -> None:
-        """Have changes of this unit told by `drain`."""
-        path = path_encode(_UNIT_PREFIX, unit.encode())
-        self._paths[path] = unit
-        self._signals.told[path] = {}
+        """Have what signals say of this unit kept for `told`."""
+        self._signals.told[path_encode(_UNIT_PREFIX, unit.encode())] = {}
 
     def forget(self, unit: str) -> None:
         """Stop telling of this unit."""
-        path = path_encode(_UNIT_PREFIX, unit.encode())
-        self._paths.pop(path, None)
-        self._signals.told.pop(path, None)
+        self._signals.told.pop(path_encode(_UNIT_PREFIX, unit.encode()), None)
 
     def start(self, unit: str, properties: Sequence[Property]) -> None:
         """Start a transient unit; its job goes on by itself."""
@@ -265,15 +258,12 @@ class _Signals:
     """Called by the library for every signal; it also sets attributes on it, so a bound method would not do."""
 
     def __init__(self) -> None:
-        self.paths: set[bytes] = set()
         self.told: dict[bytes, dict[bytes, object]] = {}
         self.metadata: dict[str, object] = {}
 
     def __call__(self, message: _Message, **_given: object) -> None:
-        """Keep whose signal it was and, of a watched unit, what it said."""
-        path = message.get_path()
-        self.paths.add(path)
-        told = self.told.get(path)
+        """Keep what a signal says of a watched unit."""
+        told = self.told.get(message.get_path())
         if told is not None:
             message.process_reply(with_headers=False)
             told |= _read_change(message.body)

@@ -40,7 +40,7 @@ class Unit:
     went: float | None = None
     stop: Stop | None = None
     oom_kills: int | None = None
-    polled: float = 0.0
+    polled: float = field(default_factory=time.monotonic)
     ended: float | None = None
     tidied: bool = False
 
@@ -135,7 +135,7 @@ class Units:
 
     def attend(self) -> None:
         """Look at what changed, and at every unit's clock and memory."""
-        changed = self.bus.drain()
+        self.bus.drain()
         now = time.monotonic()
         self._look_for_keys(now)
         for unit in list(self._alive.values()):
@@ -145,12 +145,17 @@ class Units:
             unit.oom_kills = kills if kills is not None else unit.oom_kills
             if unit.oom_kills and unit.stop is None:
                 self._halt(unit, Stop.OOM)
-            if (told := self.bus.told(unit.name)) is not None and told.is_final:
-                self._finish(unit, told)
-            elif unit.name in changed or now - unit.polled > _POLL_SECONDS or unit.stop is not None:
-                unit.polled = now
-                if _has_ended(unit, self.bus.state(unit.name)):
-                    self._finish(unit)
+            self._look_for_end(unit, now)
+
+    def _look_for_end(self, unit: Unit, now: float) -> None:
+        """Finish a unit whose main process has ended: signals tell it, and now and then the manager is asked."""
+        told = self.bus.told(unit.name)
+        if told is not None and told.is_final:
+            self._finish(unit, told)
+        elif now - unit.polled > _POLL_SECONDS or (told is not None and told.active_state == "failed"):
+            unit.polled = now
+            if _has_ended(unit, self.bus.state(unit.name)):
+                self._finish(unit)
 
     def _look_for_keys(self, now: float) -> None:
         for account, until in list(self._keyed.items()):
