@@ -83,6 +83,8 @@ _Decision = tuple[Cause, int | None, str]
 
 _NEAR_BYTES = 1 << 20
 _ENDED = frozenset({"exited", "failed", "dead"})
+_STOPPING = frozenset({"stop", "stop-sigterm", "stop-sigkill", "stop-post", "final-sigterm", "final-sigkill"})
+"""systemd is still ending what a failed main process left behind; how that one ended is settled."""
 _CLEAN_SIGNALS = frozenset({SIGHUP, SIGINT, SIGPIPE, SIGTERM})
 """systemd calls a service that dies of one of these a success. Nobody else does."""
 
@@ -105,9 +107,14 @@ def _decide(facts: UnitFacts) -> _Decision:
         return _before_the_go(facts)
     if facts.stop is not None:
         return Cause(facts.stop.value), None, ""
-    if facts.load_state != "loaded" or facts.sub_state not in _ENDED or facts.main_code == 0:
+    if facts.load_state != "loaded" or facts.main_code == 0 or not _has_settled(facts):
         return Cause.MANAGER, None, f"nobody knows how it ended: {_told(facts)}"
     return _by_result(facts)
+
+
+def _has_settled(facts: UnitFacts) -> bool:
+    """Tell whether what was said of the main process is final: a success that is being stopped is not."""
+    return facts.sub_state in _ENDED or (facts.sub_state in _STOPPING and facts.result != "success")
 
 
 def _before_the_go(facts: UnitFacts) -> _Decision:

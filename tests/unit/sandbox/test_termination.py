@@ -63,6 +63,24 @@ def test_what_systemd_says_of_a_program_that_ended(facts: UnitFacts, cause: Caus
     assert found.usage.wall_ms == 1200
 
 
+@pytest.mark.parametrize("state", ["stop-sigterm", "stop-sigkill", "final-sigterm", "final-sigkill"])
+@pytest.mark.parametrize(
+    ("facts", "cause", "status"),
+    [
+        pytest.param(ended("exit-code", 1, 3), Cause.EXIT, 3, id="exit-3"),
+        pytest.param(ended("exit-code", 1, 203), Cause.EXIT, 203, id="its-own-203"),
+        pytest.param(ended("signal", 2, 9), Cause.SIGNAL, 9, id="killed-itself"),
+        pytest.param(ended("core-dump", 3, 6), Cause.SIGNAL, 6, id="abort"),
+        pytest.param(ended("oom-kill", 2, 9), Cause.OOM, None, id="oom"),
+    ],
+)
+def test_a_child_that_will_not_die_does_not_turn_a_failure_into_a_fault(
+    facts: UnitFacts, cause: Cause, status: int | None, state: str
+) -> None:
+    found = termination(replace(facts, active_state="deactivating", sub_state=state))
+    assert (found.cause, found.status) == (cause, status)
+
+
 @pytest.mark.parametrize(
     ("kills", "peak", "limit", "cause"),
     [
