@@ -258,8 +258,9 @@ class Attempts:
         Raises:
             KeeperError: the keeper died; the submission stays, and is graded by the next run.
         """
-        started = self.clock()
-        sealed = read_sealed(self.store.folder(trial) / SUBMISSION)
+        started, folder = self.clock(), self.store.folder(trial)
+        sealed = read_sealed(folder / SUBMISSION)
+        (folder / LEDGER).unlink(missing_ok=True)  # its lines are sealed; a runner may have been killed in between
         reopened = reopen(sealed, staged, self.stages.workbench.repository)
         evaluation = evaluate(staged, reopened)
         host = canonical(writing.host(self.stages.sandbox.facts()))
