@@ -21,7 +21,7 @@ SEALED = (
     f"{SUBMISSION}/telemetry.json",
     f"{SUBMISSION}/tree.json",
     f"{SUBMISSION}/streams/stdout",
-    f"{SUBMISSION}/seal.json",
+    f"{SUBMISSION}/SEAL.json",
     f"{GRADING}/grading.json",
     f"{GRADING}/public-tests.json",
     f"{GRADING}/evaluators/hidden.json",

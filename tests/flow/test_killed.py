@@ -81,17 +81,18 @@ def fact(folder: Path) -> dict[str, object]:
 def test_a_submission_sealed_before_its_runner_was_killed_is_graded_and_not_run_again(bench: Bench) -> None:
     runner = bench.start("pilot", "--candidate", "slow")
     folder = bench.attempt("slow") / "try-1"
-    await_(lambda: alive(runner) and (folder / "submission/seal.json").exists(), "a submission")
+    await_(lambda: alive(runner) and (folder / "submission").exists(), "a submission")
     seen = traces(runner.pid)
     kill(runner.pid)
     finished(runner)
     await_gone(seen, bench.checkout)
-    assert names(folder) == ["begun.json", "submission"]
+    assert set(names(folder)) - {".tmp-ledger.jsonl"} == {"begun.json", "submission"}
     sealed = listing(folder / "submission")
 
     said = bench.run("pilot", "--resume", "--candidate", "slow")
     assert (said.code, said.out) == (0, "0 tries, 1 further gradings, 0 void\n")
     assert listing(folder / "submission") == sealed
+    assert names(folder) == ["begun.json", "gradings", "submission"]
     assert not (bench.attempt("slow") / "try-2").exists()
     assert '"outcome":"completed"' in (folder / "gradings/grading-1/grading.json").read_text()
     assert bench.run("verify").code == 0
