@@ -1,5 +1,6 @@
 """Control groups of a unit, read on both layouts: what limits really hold and what was used."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +34,16 @@ def layout(root: Path = _ROOT) -> Layout:
         unified = root / "unified" if (root / "unified").is_dir() else root / "systemd"
         return Layout(v2=False, memory=root / "memory", pids=root / "pids", cpu=cpu, unified=unified)
     return Layout(v2=True, memory=root, pids=root, cpu=root, unified=root)
+
+
+def expect_move(where: Layout) -> None:
+    """Get the kernel ready for the move of a process that the manager is about to make.
+
+    The first move waits until every processor has passed by, those soon after do not. This one moves nothing: the
+    manager's own process is put where it is already, while the manager prepares the group of the unit.
+    """
+    with suppress(OSError):
+        (where.unified / "init.scope" / "cgroup.procs").write_text("1", encoding="ascii")
 
 
 class UnitGroup:

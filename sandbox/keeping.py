@@ -272,6 +272,7 @@ def keeping(bus: Bus, opening: Open, host_folder: Path, manager: str, outside: i
         outside=outside,
         known=known,
     )
+    held.units.prepare()
     try:
         yield held
     finally:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 
 from sandbox.bus import Bus, UnitState
 from sandbox.errors import BusError, SandboxError, UnitStartError
-from sandbox.groups import Layout, UnitGroup
+from sandbox.groups import Layout, UnitGroup, expect_move
 from sandbox.properties import Property
 from sandbox.room import keys_left, leftovers
 from sandbox.spec import Limits
@@ -18,6 +18,7 @@ from sandbox.termination import Stop, UnitFacts
 from sandbox.walls import broken_limits
 from sandbox.wire import receive, send
 
+SLICE = "job.slice"
 REPORT_SECONDS = 5.0
 _END_SECONDS = 5.0
 _POLL_SECONDS = 2.0
@@ -90,6 +91,18 @@ class Units:
     _keyed: dict[int, float] = field(default_factory=dict)
     """Accounts of ended units whose keys the kernel has not freed yet, and until when it may take."""
 
+    def prepare(self) -> None:
+        """Have the slice of all units stay, with its controllers on.
+
+        Else the manager would move itself and its other services from group to group at each unit's start and end,
+        and every move waits for all processors.
+        """
+        accounting = ("CPUAccounting", "MemoryAccounting", "TasksAccounting")
+        why = "the controllers every unit needs"
+        on = [Property(name=name, signature="b", value=True, why=why) for name in accounting]
+        on.append(Property(name="DefaultDependencies", signature="b", value=False, why="as every unit of ours"))
+        self.bus.start(SLICE, on)
+
     def begin(self, unit: Unit, properties: tuple[Property, ...]) -> None:
         """Ask the manager to start a unit; its launcher's report says whether it did."""
         self.bus.watch(unit.name)
@@ -99,6 +112,7 @@ class Units:
             self.bus.forget(unit.name)
             raise UnitStartError(f"unit {unit.name}: {error}") from error
         self._alive[unit.name] = unit
+        expect_move(self.layout)
 
     def handles(self) -> list[socket.socket]:
         """Give the sockets of the units that are alive."""
@@ -174,6 +188,7 @@ class Units:
             self.tidy()
             select.select([self.bus], [], [], _STEP_SECONDS)
             self.bus.drain()
+        self.bus.stop(SLICE)
 
     def _finish(self, unit: Unit, told: UnitState | None = None) -> None:
         """End all processes of a unit, then tell its runner how it ended.

@@ -1,0 +1,39 @@
+"""`scripts/bench [NAME...] [--json FILE]`: measure, print a table, and say by the exit status whether it holds."""
+
+import argparse
+import importlib
+import os
+import sys
+from pathlib import Path
+
+from figures import Figure, machine, table, write_json
+from quiet import precedence
+
+NAMES = ("unit", "capture", "attempt")
+
+
+def main() -> int:
+    """Measure what was asked for."""
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measure what we promise about speed.")
+    parser.add_argument("names", nargs="*", choices=[*NAMES, []], metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    given = parser.parse_args()
+    if os.geteuid() != 0:
+        sys.stderr.write("bench: units are started by root; run: sudo scripts/bench\n")
+        return 4
+    before = machine()
+    print(f"bench: {before['cores']} cores, load {before['load']}, Linux {before['kernel']}", flush=True)
+    figures: list[Figure] = []
+    with precedence():
+        for name in given.names or NAMES:
+            print(f"bench: measuring {name}", flush=True)
+            figures += importlib.import_module(f"{name}_bench").figures()
+    print(table(figures))
+    print(f"bench: load {before['load']} before, {machine()['load']} after")
+    if given.json is not None:
+        write_json(given.json, figures, before)
+    return 0 if all(each.holds for each in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
