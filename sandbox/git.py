@@ -18,8 +18,8 @@ from typing import BinaryIO
 from sandbox.errors import PatchError
 from sandbox.tools import GIT, need_tools
 
-TIMEOUT = 120.0
-"""Seconds: far beyond what any call of ours needs."""
+TIMEOUT = 600.0
+"""Seconds: far beyond what any call of ours needs. The longest captured change is a minute's work on a busy machine."""
 
 _MEMORY = 4 << 30
 """Bytes a call may map: a patch is small, but what its binary deltas copy together is not bounded by that."""

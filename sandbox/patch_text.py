@@ -18,7 +18,9 @@ LONGEST_PATH = 4000
 _OWN = re.compile(rb"(?i)(?:\.git|git~1)[. ]*(?::.*)?", re.DOTALL)
 _MODULES = re.compile(rb"(?i)(?:\.gitmodules|gitmod~[1-4]|g?i?7?e?b?a?~[1-9][0-9]*)[. ]*(?::.*)?", re.DOTALL)
 
-_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_HUNK = re.compile(rb"@@ -\d{1,15}(?:,(\d{1,15}))? \+\d{1,15}(?:,(\d{1,15}))? @@")
+_MARKS = {b" ": (1, 1), b"\n": (1, 1), b"": (1, 1), b"-": (1, 0), b"+": (0, 1), b"\\": (0, 0)}
+"""How many old and new lines a line of a hunk stands for, by its first byte; an empty one is context."""
 _MODE = re.compile(rb"(?:old mode|new mode|deleted file mode|new file mode|index [0-9a-f]+\.\.[0-9a-f]+) (\d+)")
 _INDEX = re.compile(rb"(?:index [0-9a-f]+\.\.[0-9a-f]+|(?:dis)?similarity index \d+%)")
 _BINARY = re.compile(rb"(?:literal|delta) \d+")
@@ -60,12 +62,12 @@ def named_paths(patch: bytes) -> frozenset[bytes]:
         line = reader.line
         if line.startswith(b"diff --git "):
             _git_file(reader)
-        elif line.startswith(b"--- ") and reader.ahead(1).startswith(b"+++ "):
+        elif line.startswith(b"--- ") and reader.next_line.startswith(b"+++ "):
             _plain_file(reader)
         elif line.startswith((b"@@ -", b"GIT binary patch")):
             raise reader.refuse("content without a file")
         else:
-            reader.at += 1
+            reader.step()
     for path in reader.paths:
         why = refusal(path)
         if why is not None:
@@ -74,28 +76,39 @@ def named_paths(patch: bytes) -> frozenset[bytes]:
 
 
 class _Reader:
-    """The lines of a patch, where the reading stands, and what was named so far."""
+    """A patch, where the reading stands, and what was named so far. Lines are cut one by one: there may be millions."""
 
     def __init__(self, patch: bytes) -> None:
-        self.lines = patch.split(b"\n")
+        self.patch = patch
         self.at = 0
+        """Where the current line begins; beyond the patch at its end."""
         self.paths: set[bytes] = set()
         self._removed: set[bytes] = set()
         self._written: set[bytes] = set()
 
     @property
     def ended(self) -> bool:
-        return self.at >= len(self.lines)
+        return self.at > len(self.patch)
 
     @property
     def line(self) -> bytes:
-        return self.ahead(0)
+        return self.patch[self.at : self._after(self.at) - 1]
 
-    def ahead(self, count: int) -> bytes:
-        return self.lines[self.at + count] if self.at + count < len(self.lines) else b""
+    @property
+    def next_line(self) -> bytes:
+        start = self._after(self.at)
+        return self.patch[start : self._after(start) - 1]
+
+    def step(self) -> None:
+        """Go on to the next line."""
+        self.at = self._after(self.at)
+
+    def _after(self, start: int) -> int:
+        return self.patch.find(b"\n", start) + 1 or len(self.patch) + 1
 
     def refuse(self, why: str) -> PatchError:
-        return PatchError(f"line {self.at + 1} of the patch: {why}")
+        number = self.patch.count(b"\n", 0, self.at) + 1
+        return PatchError(f"line {number} of the patch: {why}")
 
     def name(self, path: bytes, *, removed: bool) -> None:
         """Note a path; it may be removed once and written once (a change of type does both)."""
@@ -109,7 +122,7 @@ class _Reader:
 def _git_file(reader: _Reader) -> None:
     name = _same_name(reader.line.removeprefix(b"diff --git "))
     removed, moves = False, 0
-    reader.at += 1
+    reader.step()
     while not reader.ended:
         line = reader.line
         moved, mode = _MOVED.fullmatch(line), _MODE.fullmatch(line)
@@ -121,7 +134,7 @@ def _git_file(reader: _Reader) -> None:
         elif not mode and not _INDEX.fullmatch(line):
             break
         removed = removed or line.startswith(b"deleted ")
-        reader.at += 1
+        reader.step()
     if name is not None and not moves:
         reader.name(name, removed=removed)
     elif name is not None or moves != _FROM_AND_TO:
@@ -138,7 +151,7 @@ def _move(reader: _Reader, moved: re.Match[bytes]) -> None:
 
 
 def _plain_file(reader: _Reader) -> None:
-    old, new = _side(reader.line[4:], b"a/"), _side(reader.ahead(1)[4:], b"b/")
+    old, new = _side(reader.line[4:], b"a/"), _side(reader.next_line[4:], b"b/")
     name = old if new is None else new
     if name is None or (old is not None and old != name):
         raise reader.refuse("no one name for one file")
@@ -147,8 +160,8 @@ def _plain_file(reader: _Reader) -> None:
 
 
 def _content(reader: _Reader) -> None:
-    if reader.line.startswith(b"--- ") and reader.ahead(1).startswith(b"+++ "):
-        sides = _side(reader.line[4:], b"a/"), _side(reader.ahead(1)[4:], b"b/")
+    if reader.line.startswith(b"--- ") and reader.next_line.startswith(b"+++ "):
+        sides = _side(reader.line[4:], b"a/"), _side(reader.next_line[4:], b"b/")
         if not reader.paths.issuperset(name for name in sides if name is not None):
             raise reader.refuse("other names than the file has")
         _hunks(reader)
@@ -159,7 +172,8 @@ def _content(reader: _Reader) -> None:
 
 
 def _hunks(reader: _Reader) -> None:
-    reader.at += 2
+    reader.step()
+    reader.step()
     if not reader.line.startswith(b"@@ -"):
         raise reader.refuse("no hunk after the names")
     while reader.line.startswith(b"@@ -"):
@@ -167,30 +181,37 @@ def _hunks(reader: _Reader) -> None:
 
 
 def _binary(reader: _Reader) -> None:
-    reader.at += 1
+    reader.step()
     while _BINARY.fullmatch(reader.line):
         while reader.line:
-            reader.at += 1
-        reader.at += 1
+            reader.step()
+        reader.step()
 
 
 def _hunk(reader: _Reader) -> None:
     header = _HUNK.match(reader.line)
     if header is None:
         raise reader.refuse("no header of a hunk")
-    left = {b"-": int(header[1] or 1), b"+": int(header[2] or 1)}
-    reader.at += 1
-    while any(left.values()):
-        mark = reader.line[:1] or b" "
-        if reader.ended or mark not in b" +-\\":
-            raise reader.refuse("a hunk is cut short")
-        for side in left:
-            left[side] -= mark in {side, b" "}
-        if min(left.values()) < 0:
-            raise reader.refuse("a hunk has more lines than its header says")
-        reader.at += 1
+    reader.step()
+    _pass_over(reader, int(header[1] or 1), int(header[2] or 1))
     while reader.line.startswith(b"\\"):
-        reader.at += 1
+        reader.step()
+
+
+def _pass_over(reader: _Reader, old: int, new: int) -> None:
+    """Pass over as many lines of both sides as a hunk's header says."""
+    patch, at = reader.patch, reader.at
+    while old or new:
+        lines = _MARKS.get(patch[at : at + 1])
+        if lines is None or at > len(patch):
+            reader.at = at
+            raise reader.refuse("a hunk is cut short")
+        old, new = old - lines[0], new - lines[1]
+        if old < 0 or new < 0:
+            reader.at = at
+            raise reader.refuse("a hunk has more lines than its header says")
+        at = patch.find(b"\n", at) + 1 or len(patch) + 1
+    reader.at = at
 
 
 def _side(text: bytes, prefix: bytes) -> bytes | None:

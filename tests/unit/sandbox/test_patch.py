@@ -3,6 +3,8 @@
 import base64
 import hashlib
 import subprocess
+import time
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -285,6 +287,27 @@ def test_names_that_git_carries_are_carried(path: bytes) -> None:
 def test_what_a_patch_names_is_read_without_being_misled_by_its_content() -> None:
     hunk = b"@@ -1,2 +1,3 @@\n diff --git a/no b/no\n++++ b/no\n+x\n--- a/no\n\\ No newline at end of file\n"
     assert named_paths(PLAIN + hunk + new(b"yes")) == {b"a.py", b"yes"}
+
+
+def test_a_patch_of_a_million_lines_is_read_in_seconds_and_without_a_copy() -> None:
+    lines = 1_000_000
+    patch = PLAIN + b"@@ -0,0 +1,%d @@\n" % lines + b"+ab\n" * lines
+    began = time.process_time()
+    assert named_paths(patch) == {b"a.py"}
+    assert time.process_time() - began < 20
+    few = PLAIN + b"@@ -0,0 +1,20000 @@\n" + b"+ab\n" * 20_000
+    tracemalloc.start()
+    try:
+        assert named_paths(few) == {b"a.py"}
+        assert tracemalloc.get_traced_memory()[1] < len(few) // 2
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("count", [b"9" * 16, b"9" * 5000])
+def test_a_hunk_of_more_lines_than_there_can_be_is_refused(count: bytes) -> None:
+    with pytest.raises(PatchError):
+        named_paths(PLAIN + b"@@ -0,0 +1,%s @@\n+ab\n" % count)
 
 
 def test_no_setting_from_outside_reaches_git(
