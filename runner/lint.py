@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from runner.config import ReleaseConfig
 from runner.finding import Finding, Severity, Subject
+from runner.freezing import CONTROLS
 from runner.host_copies import host_copies
 from runner.inputs import Inputs
 from runner.nomination import PATCH_SUFFIX
@@ -42,6 +43,9 @@ def lint(inputs: Inputs, settings: Settings, aids: Aids) -> tuple[Finding, ...]:
 
 def _candidates(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
     for index, candidate in enumerate(config.candidates):
+        if candidate.id == CONTROLS:
+            message = f"{CONTROLS} is the folder of the controls' records among a release's evidence"
+            yield subject.error(f"candidates[{index}].id", message, "choose another id")
         if candidate.status is not Status.RETIRED:
             yield from _candidate(candidate, config.route(candidate.route), f"candidates[{index}]", subject)
     twins = Counter(_identity(candidate) for candidate in config.candidates if not candidate.is_control)
