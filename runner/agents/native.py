@@ -67,7 +67,7 @@ class Native:
         tools = [event for event in events if event["event"] == "tool"]
         turns = [event for event in events if event["event"] == "turn"]
         end = next((event for event in reversed(events) if event["event"] in {"end", "error"}), None)
-        ended = None if end is None else _text(end.get("reason"), 200) or "error"
+        ended = None if end is None else text_of(end.get("reason"), 200) or "error"
         return Telemetry(
             agent=self.name,
             turns=len(turns),
@@ -104,7 +104,7 @@ def _tool_uses(tools: Iterable[Event]) -> tuple[ToolUse, ...]:
     calls: Counter[str] = Counter()
     errors: Counter[str] = Counter()
     for event in tools:
-        name = _text(event.get("name"), 200) or "?"
+        name = text_of(event.get("name"), 200) or "?"
         # A model may make up any number of names.
         name = name if name in calls or len(calls) < NAMES else "?"
         calls[name] += 1
@@ -113,15 +113,15 @@ def _tool_uses(tools: Iterable[Event]) -> tuple[ToolUse, ...]:
 
 
 def _finish_reasons(turns: Iterable[Event]) -> tuple[FinishReason, ...]:
-    times = Counter(_text(event.get("finish_reason"), 200) or "unknown" for event in turns)
+    times = Counter(text_of(event.get("finish_reason"), 200) or "unknown" for event in turns)
     kept = sorted(times.most_common(NAMES))
     return tuple(FinishReason(reason=reason, times=count) for reason, count in kept)
 
 
 def _final_message(end: Event | None, turns: list[Event]) -> str | None:
     if end is not None and end["event"] == "end":
-        return _text(end.get("message"), FINAL_LIMIT)
-    texts = [text for event in turns if (text := _text(event.get("text"), FINAL_LIMIT))]
+        return text_of(end.get("message"), FINAL_LIMIT)
+    texts = [text for event in turns if (text := text_of(event.get("text"), FINAL_LIMIT))]
     return texts[-1] if texts else None
 
 
@@ -131,12 +131,12 @@ def _final_error(end: Event | None) -> AgentError | None:
     status = end.get("status")
     known = isinstance(status, int) and not isinstance(status, bool) and 100 <= status <= 599  # noqa: PLR2004 - HTTP
     return AgentError(
-        kind=_text(end.get("kind"), 200) or "unknown",
+        kind=text_of(end.get("kind"), 200) or "unknown",
         status=status if known and isinstance(status, int) else None,
-        message=_text(end.get("message"), MESSAGE_LIMIT) or "",
+        message=text_of(end.get("message"), MESSAGE_LIMIT) or "",
     )
 
 
-def _text(value: object, limit: int) -> str | None:
+def text_of(value: object, limit: int) -> str | None:
     """Give a text as a document can hold it."""
     return value[:limit].encode("utf-8", "replace").decode() if isinstance(value, str) else None

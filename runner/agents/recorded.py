@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from runner.agents.errors import AgentTaskError
 from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask
-from runner.agents.native import read_events
+from runner.agents.native import MESSAGE_LIMIT, read_events, text_of
 from runner.agents.program import file_program
 from runner.documents.telemetry import AgentError, Telemetry
 from sandbox.api import Pack
@@ -40,7 +40,8 @@ class Recorded:
         events, unreadable = read_events(stdout)
         last = events[-1] if events else {"event": "nothing"}
         failed = last["event"] == "error"
-        error = AgentError(kind="change", status=None, message=str(last.get("message"))[:4_000]) if failed else None
+        message = text_of(last.get("message"), MESSAGE_LIMIT) or ""
+        error = AgentError(kind="change", status=None, message=message) if failed else None
         ended = {"end": "done", "error": "error"}.get(str(last["event"]))
         return Telemetry(agent=self.name, turns=0, ended=ended, final_error=error, unreadable_lines=unreadable)
 

@@ -37,7 +37,7 @@ class FinishReason(Shape):
 
 
 class Traffic(Shape):
-    """What the gateway counted. Sums leave unknown figures out and are null if none is known."""
+    """What the gateway counted. Counts leave unknown figures out; the cost is null as soon as one answer's is unknown."""
 
     requests: Count
     failed: Count

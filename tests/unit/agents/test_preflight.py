@@ -111,9 +111,16 @@ def test_traffic_adds_what_is_known_and_leaves_unknown_unknown() -> None:
         line(tokens=Tokens(input=10, output=1), cost="0.1", retries=1, wait_ms=5),
         line(tokens=Tokens(input=5), cost="0.25", failure="network"),
         line(operation="models", tokens=Tokens(cached=7)),
+        line(status_upstream=None, failure="refused", refusal="budget"),
+        line(status_upstream=503, failure="overloaded"),
     )
     told = sum_traffic(lines)
-    assert (told.requests, told.failed, told.retries, told.wait_ms, told.provider_ms) == (2, 1, 1, 5, 15)
+    assert (told.requests, told.failed, told.retries, told.wait_ms, told.provider_ms) == (4, 3, 1, 5, 35)
     assert (told.tokens.input, told.tokens.output, told.tokens.cached) == (15, 1, None)
     assert told.cost == "0.35"
     assert sum_traffic(()).cost is None
+
+
+def test_an_answer_without_a_price_leaves_the_whole_price_unknown() -> None:
+    hung_up = line(sequence=2, complete=False, cost=None)
+    assert sum_traffic((line(cost="0.1"), hung_up)).cost is None
