@@ -21,7 +21,6 @@ SEALED = (
     f"{SUBMISSION}/telemetry.json",
     f"{SUBMISSION}/tree.json",
     f"{SUBMISSION}/streams/stdout",
-    f"{SUBMISSION}/SEAL.json",
     f"{GRADING}/grading.json",
     f"{GRADING}/public-tests.json",
     f"{GRADING}/evaluators/hidden.json",
@@ -71,6 +70,23 @@ def test_one_flipped_bit_is_enough_and_no_command_uses_what_is_broken(evidence: 
     assert table.code == 0
     row = next(line for line in table.out.splitlines() if line.startswith("right"))
     assert "missing_artifacts" in row
+
+
+@pytest.mark.parametrize("folder", [SUBMISSION, GRADING])
+def test_a_flipped_bit_in_a_seal_itself_is_found_in_its_folder(evidence: Bench, folder: str) -> None:
+    flip(evidence.store / folder / "SEAL.json")
+    said = evidence.run("verify", "--no-rebuild")
+    assert said.code == 3
+    assert str(evidence.store / folder) in said.out
+
+
+def test_a_flipped_bit_in_the_record_of_the_controls_is_found_by_name(evidence: Bench) -> None:
+    (record,) = (evidence.store / "controls").rglob("record.json")
+    flip(record)
+    for words in (("verify",), ("verify", "--no-rebuild")):
+        said = evidence.run(*words)
+        assert said.code == 3
+        assert str(record) in said.out + said.err
 
 
 def remove(file: Path) -> None:
