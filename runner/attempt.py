@@ -2,18 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 from runner import __version__
 from runner.agent_end import agent_end, agent_run
 from runner.agents.model import AgentTask
 from runner.agents.registry import AGENTS
-from runner.agents.traffic import sum_traffic
 from runner.artifacts import read_sealed
 from runner.canonical import canonical, parse, sha256
 from runner.documents import writing
-from runner.documents.evidence import Submission, UnitEnd, Walls
+from runner.documents.evidence import Begun, Submission
 from runner.documents.facts import (
     AgentFailure,
     Blame,
@@ -26,78 +24,24 @@ from runner.documents.facts import (
     Unavailable,
     VoidFact,
 )
-from runner.documents.ledger import LedgerLine
 from runner.documents.manifest import Manifest
 from runner.documents.seal import Trial
 from runner.documents.writing import printable
-from runner.durable import TEMPORARY, append_file
 from runner.errors import RunnerError, StorageError
 from runner.evaluation import evaluate, reopen
 from runner.gateway.errors import GatewayError
 from runner.grading import Made, grading, void
-from runner.journal import SUBMISSION, Store
+from runner.journal import BEGUN, SUBMISSION, Store
+from runner.parsing import read_file
 from runner.roster import Agent, Candidate
-from runner.runtime import Asked, Ran, Room, Runtime
+from runner.runtime import Room, Runtime
 from runner.staging import Staged, Stages
-from sandbox.api import LauncherReport, Pack, WorkspaceRequest
+from runner.trail import LEDGER, Trail, cost_of, jsonl, left_lines
+from sandbox.api import Pack, WorkspaceRequest
 from sandbox.capture import Capture, capture
 from sandbox.errors import CaptureError, KeeperError, PatchError, SandboxError
 from sandbox.inspected import CaptureLimits
 from sandbox.spec import GATE_PORT
-
-LEDGER = f"{TEMPORARY}ledger.jsonl"
-"""Lines as they come, beside what is sealed: a killed runner loses none that was acknowledged."""
-
-
-@dataclass(slots=True, kw_only=True)
-class _Trail:
-    """What there is of a try so far; a fault seals it as partial evidence."""
-
-    trial: Trial
-    candidate: Candidate
-    started_ms: int
-    ledger: Path
-    phase: Phase = Phase.PREFLIGHT
-    asked: Asked | None = None
-    ran: Ran | None = None
-    unsaved: StorageError | None = None
-    """Why a ledger line could not be kept, if so; the gateway's thread cannot raise it."""
-    walls: dict[str, LauncherReport] = field(default_factory=dict)
-
-    def take(self, line: LedgerLine) -> None:
-        """Keep a ledger line for good before it is acknowledged.
-
-        Raises:
-            GatewayError: it cannot be kept; `unsaved` says why.
-        """
-        try:
-            append_file(self.ledger, canonical(line) + b"\n")
-        except StorageError as error:
-            self.unsaved = error
-            raise GatewayError("a ledger line cannot be kept") from error
-
-    def lines(self) -> tuple[LedgerLine, ...]:
-        """Give the lines of the work itself, or of the probe where nothing else was run."""
-        if self.ran is not None:
-            return self.ran.lines
-        return self.asked.lines if self.asked is not None else ()
-
-    def phases(self) -> Phases:
-        """Tell what the phases took so far."""
-        return Phases(preflight=_probe_spent(self.asked), solution=_spent(self.ran))
-
-    def files(self) -> dict[str, bytes]:
-        """Give what evidence there is, under the names that sealed folders know."""
-        files: dict[str, bytes] = {}
-        if self.asked is not None:
-            files["preflight.json"] = canonical(self.asked.preflight)
-        if self.lines():
-            files["ledger.jsonl"] = _jsonl(self.lines())
-        if self.walls:
-            files["launcher.json"] = _walls(self.walls)
-        if self.ran is not None:
-            files |= _run_files(self.ran)
-        return files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +67,7 @@ class Attempts:
         started = self.clock()
         self.store.begin(trial, runner=__version__, started_ms=started)
         folder = self.store.folder(trial)
-        trail = _Trail(trial=trial, candidate=candidate, started_ms=started, ledger=folder / LEDGER)
+        trail = Trail(trial=trial, candidate=candidate, started_ms=started, ledger=folder / LEDGER)
         with self._sealing(trail, staged):
             if self._available(trail, staged):
                 captured = self._work(trail, staged)
@@ -132,7 +76,7 @@ class Attempts:
             self.grade(trial, candidate, staged)
 
     @contextmanager
-    def _sealing(self, trail: _Trail, staged: Staged) -> Iterator[None]:
+    def _sealing(self, trail: Trail, staged: Staged) -> Iterator[None]:
         """Seal a fault as a void, with what evidence there is."""
         try:
             yield
@@ -150,7 +94,7 @@ class Attempts:
         except RunnerError as error:
             self._seal_void(trail, staged, _fault(Blame.RUNNER, trail.phase, error))
 
-    def _gateway_failed(self, trail: _Trail, staged: Staged, error: GatewayError) -> None:
+    def _gateway_failed(self, trail: Trail, staged: Staged, error: GatewayError) -> None:
         """Seal a failed gateway as a void; without a gateway nothing else can be run either.
 
         Raises:
@@ -165,7 +109,7 @@ class Attempts:
         if gone:
             raise error
 
-    def _available(self, trail: _Trail, staged: Staged) -> bool:
+    def _available(self, trail: Trail, staged: Staged) -> bool:
         """Ask the frozen question; who does not answer it is sealed as unavailable."""
         limits = self.manifest.limits.preflight.limits()
         trail.asked = self.runtime.preflight(trail.candidate, limits, trail.take)
@@ -177,7 +121,7 @@ class Attempts:
         self._seal_end(trail, staged, Facts(unavailable=told))
         return False
 
-    def _work(self, trail: _Trail, staged: Staged) -> Capture:
+    def _work(self, trail: Trail, staged: Staged) -> Capture:
         """Let the candidate work, and read what it left once its unit is gone."""
         limits = self.manifest.limits.solution.limits()
         trail.phase = Phase.WORKSPACE
@@ -222,7 +166,7 @@ class Attempts:
             change=change,
         )
 
-    def _seal_submission(self, trail: _Trail, staged: Staged, captured: Capture) -> None:
+    def _seal_submission(self, trail: Trail, staged: Staged, captured: Capture) -> None:
         """Seal what was left behind, the moment its capture is proven."""
         if trail.ran is None or trail.asked is None:
             raise CaptureError("a capture without a run")
@@ -246,7 +190,7 @@ class Attempts:
             "candidate.diff": captured.patch,
             "tree.json": canonical(writing.tree(captured)),
             "capture.json": canonical(writing.capture(captured)),
-            "ledger.jsonl": _jsonl(ran.lines),
+            "ledger.jsonl": jsonl(ran.lines),
             "host.json": canonical(host),
         }
         self.store.seal_submission(trail.trial, files)
@@ -278,19 +222,20 @@ class Attempts:
         """Seal a try whose runner was killed, with the ledger lines it had acknowledged."""
         folder = self.store.folder(trial)
         left = folder / LEDGER
-        lines = tuple(_whole_lines(left)) if left.exists() else ()
+        lines = left_lines(left)
         why = "the runner was killed before the try was sealed"
         fact = VoidFact(blame=Blame.RUNNER, phase=Phase.SOLUTION, reason=why, interrupted=True)
-        spent = Phases(solution=Spent(cost_usd=sum_traffic(lines).cost)) if lines else Phases()
-        made = Made(origin=self._origin(candidate, staged), started_ms=self.clock(), ended_ms=None, phases=spent)
-        files = {"ledger.jsonl": _jsonl(lines)} if lines else {}
+        spent = Phases(solution=Spent(cost_usd=cost_of(lines))) if lines else Phases()
+        begun = parse(Begun, read_file(folder / BEGUN), str(folder / BEGUN))
+        made = Made(origin=self._origin(candidate, staged), started_ms=begun.started_ms, ended_ms=None, phases=spent)
+        files = {"ledger.jsonl": jsonl(lines)} if lines else {}
         self.store.seal_void(void(trial, Facts(void=fact), made), files)
         left.unlink(missing_ok=True)
 
-    def _seal_void(self, trail: _Trail, staged: Staged, fact: VoidFact) -> None:
+    def _seal_void(self, trail: Trail, staged: Staged, fact: VoidFact) -> None:
         self._seal_end(trail, staged, Facts(void=fact))
 
-    def _seal_end(self, trail: _Trail, staged: Staged, facts: Facts) -> None:
+    def _seal_end(self, trail: Trail, staged: Staged, facts: Facts) -> None:
         made = Made(
             origin=self._origin(trail.candidate, staged),
             started_ms=trail.started_ms,
@@ -315,45 +260,3 @@ class Attempts:
 
 def _fault(blame: Blame, phase: Phase, error: Exception, *, interrupted: bool = False) -> VoidFact:
     return VoidFact(blame=blame, phase=phase, reason=printable(str(error)), interrupted=interrupted)
-
-
-def _spent(ran: Ran | None) -> Spent | None:
-    if ran is None:
-        return None
-    return writing.spent(ran.result.termination, cost_usd=_cost(ran.lines))
-
-
-def _probe_spent(asked: Asked | None) -> Spent | None:
-    if asked is None or not asked.runs or not asked.fresh:
-        return None
-    wall = sum(ran.result.termination.usage.wall_ms for ran in asked.runs)
-    return Spent(wall_ms=wall, cost_usd=_cost(asked.lines))
-
-
-def _cost(lines: tuple[LedgerLine, ...]) -> str | None:
-    return sum_traffic(lines).cost if lines else None
-
-
-def _run_files(ran: Ran) -> dict[str, bytes]:
-    result = ran.result
-    end = UnitEnd(end=writing.end(result.termination), stdout_bytes=len(result.stdout), stderr_bytes=len(result.stderr))
-    return {
-        "termination.json": canonical(end),
-        "telemetry.json": canonical(ran.telemetry),
-        "streams/stdout": result.stdout,
-        "streams/stderr": result.stderr,
-    }
-
-
-def _walls(walls: dict[str, LauncherReport]) -> bytes:
-    return canonical(Walls.model_validate({"units": {name: report.seen for name, report in walls.items()}}))
-
-
-def _jsonl(lines: tuple[LedgerLine, ...]) -> bytes:
-    return b"".join(canonical(line) + b"\n" for line in lines)
-
-
-def _whole_lines(file: Path) -> Iterator[LedgerLine]:
-    """Read the lines that were written whole; the last may have been cut by the kill."""
-    for line in file.read_bytes().split(b"\n")[:-1]:
-        yield parse(LedgerLine, line, str(file))

@@ -27,6 +27,7 @@ from runner.solution import patched
 from runner.staging import Staged, Stages
 from sandbox.api import Pack, Sandbox
 from sandbox.client import open_sandbox
+from sandbox.errors import KeeperError, SandboxError
 
 Tell = Callable[[str], None]
 
@@ -103,20 +104,27 @@ def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell) ->
     """
     store = store_of(frozen)
     cells = selected(frozen.inputs, planned(frozen.manifest), wanted)
-    rules = frozen.manifest.retry_policy
-    states = {cell: _states(store, cell, rules.canonical_grading) for cell in cells}
-    steps = schedule(cells, states, rules, resume=wanted.resume, retry_unavailable=wanted.retry_unavailable)
-    todo = [step for step in steps if step.action is not Action.SKIP or step.lost is not None]
+    todo = _todo(frozen, store, cells, wanted)
     if not todo:
         return Done(tries=0, gradings=0, voids=0)
     candidates = {each.id: each for each in frozen.manifest.candidates}
     active = tuple(candidates[name] for name in dict.fromkeys(step.cell.candidate for step in todo))
     check_runnable(settings, frozen, active)
     with _attempts(settings, frozen, store, active) as attempts:
+        # Again, now that the lock is ours: until then another run may have gone on with the same attempts.
+        todo = _todo(frozen, store, cells, wanted)
         run = _Run(frozen=frozen, attempts=attempts, candidates=candidates, wanted=wanted, tell=tell)
         for place, step in enumerate(todo, 1):
             run.cell(step, f"[{place}/{len(todo)}]")
         return Done(tries=run.tries, gradings=run.gradings, voids=run.voids)
+
+
+def _todo(frozen: Frozen, store: Store, cells: tuple[Cell, ...], wanted: Wanted) -> list[Step]:
+    """Say what is left to do; a try whose runner was killed is something too."""
+    rules = frozen.manifest.retry_policy
+    states = {cell: _states(store, cell, rules.canonical_grading) for cell in cells}
+    steps = schedule(cells, states, rules, resume=wanted.resume, retry_unavailable=wanted.retry_unavailable)
+    return [step for step in steps if step.action is not Action.SKIP or step.lost is not None]
 
 
 def check_runnable(settings: Settings, frozen: Frozen, candidates: tuple[Candidate, ...]) -> None:
@@ -233,7 +241,15 @@ class _Run:
         store = self.attempts.store
         while step.action is not Action.SKIP or step.lost is not None:
             self.tell(f"{place} {step.cell}: {step.action.value} try {step.number} ({step.why})")
-            self._do(step)
+            try:
+                self._do(step)
+            except KeeperError:
+                raise
+            except SandboxError as error:
+                # What is sealed stays; this attempt is met again by the next run, the others are not held up.
+                self.tell(f"{place} {step.cell}: a fault: {error}")
+                self.voids += 1
+                return
             states = _states(store, step.cell, rules.canonical_grading)
             last = states[-1]
             self.voids += last.standing in {Standing.VOID, Standing.UNGRADED}

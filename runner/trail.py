@@ -1,0 +1,130 @@
+"""What there is of a try while it runs: what a fault, or a killed runner, leaves as its evidence."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runner.agents.traffic import sum_traffic
+from runner.canonical import canonical, parse
+from runner.documents import writing
+from runner.documents.evidence import UnitEnd, Walls
+from runner.documents.facts import Phase, Phases, Spent
+from runner.documents.ledger import LedgerLine
+from runner.documents.seal import Trial
+from runner.durable import TEMPORARY, append_file
+from runner.errors import StorageError, UsageError
+from runner.gateway.errors import GatewayError
+from runner.roster import Candidate
+from runner.runtime import Asked, Ran
+from sandbox.api import LauncherReport
+
+LEDGER = f"{TEMPORARY}ledger.jsonl"
+"""Lines as they come, beside what is sealed: a killed runner loses none that was acknowledged."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Trail:
+    """What there is of a try so far; a fault seals it as partial evidence."""
+
+    trial: Trial
+    candidate: Candidate
+    started_ms: int
+    ledger: Path
+    phase: Phase = Phase.PREFLIGHT
+    asked: Asked | None = None
+    ran: Ran | None = None
+    taken: list[LedgerLine] = field(default_factory=list)
+    unsaved: StorageError | None = None
+    """Why a ledger line could not be kept, if so; the gateway's thread cannot raise it."""
+    walls: dict[str, LauncherReport] = field(default_factory=dict)
+
+    def take(self, line: LedgerLine) -> None:
+        """Keep a ledger line for good before it is acknowledged.
+
+        Raises:
+            GatewayError: it cannot be kept; `unsaved` says why.
+        """
+        try:
+            append_file(self.ledger, canonical(line) + b"\n")
+        except StorageError as error:
+            self.unsaved = error
+            raise GatewayError("a ledger line cannot be kept") from error
+        self.taken.append(line)
+
+    def lines(self) -> tuple[LedgerLine, ...]:
+        """Give the lines of the work itself; of all that came so far, or of the probe, where it did not end."""
+        if self.ran is not None:
+            return self.ran.lines
+        if self.taken:
+            return tuple(self.taken)
+        return self.asked.lines if self.asked is not None else ()
+
+    def phases(self) -> Phases:
+        """Tell what the phases took so far."""
+        return Phases(preflight=_probe_spent(self.asked), solution=self._spent())
+
+    def _spent(self) -> Spent | None:
+        if self.ran is not None:
+            return writing.spent(self.ran.result.termination, cost_usd=cost_of(self.ran.lines))
+        probed = len(self.asked.lines) if self.asked is not None and self.asked.fresh else 0
+        cut = tuple(self.taken[probed:])
+        return Spent(cost_usd=cost_of(cut)) if cut else None
+
+    def files(self) -> dict[str, bytes]:
+        """Give what evidence there is, under the names that sealed folders know."""
+        files: dict[str, bytes] = {}
+        if self.asked is not None:
+            files["preflight.json"] = canonical(self.asked.preflight)
+        if self.lines():
+            files["ledger.jsonl"] = jsonl(self.lines())
+        if self.walls:
+            files["launcher.json"] = _walls(self.walls)
+        if self.ran is not None:
+            files |= _run_files(self.ran)
+        return files
+
+
+def cost_of(lines: tuple[LedgerLine, ...]) -> str | None:
+    """Give what requests cost together; None where nobody said."""
+    return sum_traffic(lines).cost if lines else None
+
+
+def jsonl(lines: tuple[LedgerLine, ...]) -> bytes:
+    """Write lines as they are sealed."""
+    return b"".join(canonical(line) + b"\n" for line in lines)
+
+
+def left_lines(ledger: Path) -> tuple[LedgerLine, ...]:
+    """Read the lines that a killed runner had acknowledged."""
+    return tuple(_whole_lines(ledger)) if ledger.exists() else ()
+
+
+def _whole_lines(file: Path) -> Iterator[LedgerLine]:
+    """Read the lines that were written whole, up to the first that was not: the kill may have cut it."""
+    for line in file.read_bytes().split(b"\n")[:-1]:
+        try:
+            yield parse(LedgerLine, line, str(file))
+        except UsageError:
+            return
+
+
+def _probe_spent(asked: Asked | None) -> Spent | None:
+    if asked is None or not asked.runs or not asked.fresh:
+        return None
+    wall = sum(ran.result.termination.usage.wall_ms for ran in asked.runs)
+    return Spent(wall_ms=wall, cost_usd=cost_of(asked.lines))
+
+
+def _run_files(ran: Ran) -> dict[str, bytes]:
+    result = ran.result
+    end = UnitEnd(end=writing.end(result.termination), stdout_bytes=len(result.stdout), stderr_bytes=len(result.stderr))
+    return {
+        "termination.json": canonical(end),
+        "telemetry.json": canonical(ran.telemetry),
+        "streams/stdout": result.stdout,
+        "streams/stderr": result.stderr,
+    }
+
+
+def _walls(walls: dict[str, LauncherReport]) -> bytes:
+    return canonical(Walls.model_validate({"units": {name: report.seen for name, report in walls.items()}}))
