@@ -19,7 +19,7 @@ from runner.documents.writing import printable
 from runner.grading import Parts
 from runner.kept import LOGS
 from runner.policy import Change, as_fact, check_policy, rules_of
-from runner.staging import Staged
+from runner.staging import Staged, roomy
 from sandbox.api import Pack
 from sandbox.errors import KeeperError, SandboxError
 from sandbox.findings import Finding
@@ -140,14 +140,14 @@ def _blamed(evaluation: Evaluation, phase: Phase) -> Iterator[None]:
 
 
 def _test(evaluation: Evaluation) -> None:
-    staged = evaluation.staged
-    result = run_public_tests(staged.tests, evaluation.reopened.judged, staged.tests_bench)
+    staged, judged = evaluation.staged, evaluation.reopened.judged
+    result = run_public_tests(staged.tests, judged, roomy(staged.tests_bench, judged))
     for log in (result.stdout, result.stderr):
         evaluation.keep(log)
     evaluation.tests = writing.public_tests(result, tree=evaluation.policy.tree_sha256)
     evaluation.phases = evaluation.phases.model_copy(update={"public_tests": writing.spent(result.termination)})
     if result.termination.cause in _ENDED_FROM_OUTSIDE:
-        control = run_public_tests(staged.tests, staged.solution(), staged.tests_bench)
+        control = run_public_tests(staged.tests, staged.solution(), roomy(staged.tests_bench, staged.solution()))
         if control.termination.cause is result.termination.cause:
             why = f"the public tests end by {_cause(result)} with the solution too"
             evaluation.fault = VoidFact(blame=Blame.NOMINATION, phase=Phase.PUBLIC_TESTS, reason=why)
@@ -161,10 +161,10 @@ def _judge(evaluation: Evaluation, evaluator: Evaluator) -> None:
     """Let one evaluator judge, and the solution beside it where the unit gave no result."""
     if evaluation.fault is not None:
         return
-    staged = evaluation.staged
-    verdict = evaluator.judge(evaluation.reopened.judged, staged.bench)
+    staged, judged = evaluation.staged, evaluation.reopened.judged
+    verdict = evaluator.judge(judged, roomy(staged.bench, judged))
     if verdict.cause in _NO_RESULT:
-        control = evaluator.judge(staged.solution(), staged.bench)
+        control = evaluator.judge(staged.solution(), roomy(staged.bench, staged.solution()))
         if control.cause is verdict.cause:
             why = f"evaluator {evaluator.id} ends by {verdict.cause} with the solution too"
             evaluation.fault = VoidFact(blame=Blame.NOMINATION, phase=Phase.EVALUATORS, reason=why)

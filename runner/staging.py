@@ -1,5 +1,6 @@
 """A nomination set up in the clean room: stored layers, toolchain, the base of captures; once a run."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from evaluators.model import Bench, Evaluator, Submission
@@ -12,10 +13,16 @@ from runner.release import PreparedNomination
 from runner.toolchain import TARGET, shown
 from sandbox.api import Pack, Sandbox
 from sandbox.capture import Base, harness_pack
-from sandbox.spec import Mount, ObjectId
+from sandbox.spec import KIB, MIB, Limits, Mount, ObjectId
 from sandbox.workspace_git import workspace_git
 
 INSPECTION_TARGET = "/opt/inspection"
+_BLOCK = 4 * KIB
+"""What the smallest file or folder takes."""
+_STEP_BYTES, _STEP_INODES = 16 * MIB, 4096
+"""Rooms come in few sizes, for each new one costs the making of a file system."""
+_SMALL = 8
+"""What takes less than this part of a room needs no larger one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +120,38 @@ class Stages:
         return Stage(base=(staged.fixture,), bench=staged.bench, grade=ControlGrade(staged))
 
 
+def roomy(bench: Bench, submission: Submission) -> Bench:
+    """Give the bench with room for a submission: the release bounds what programs write beside what is laid.
+
+    No submission that was captured is too large to be judged, which would look like our fault.
+    """
+    limits, entries = bench.limits, submission.change.entries
+    inodes = len(entries) + len(_folders(entry.path for entry in entries))
+    laid = inodes * _BLOCK + sum(-(-entry.size // _BLOCK) * _BLOCK for entry in entries)
+    if laid * _SMALL <= limits.disk_bytes and inodes * _SMALL <= limits.disk_inodes:
+        return bench
+    return replace(bench, limits=_larger(limits, laid, inodes))
+
+
+def _larger(limits: Limits, laid: int, inodes: int) -> Limits:
+    return replace(
+        limits,
+        disk_bytes=limits.disk_bytes + -(-laid // _STEP_BYTES) * _STEP_BYTES,
+        disk_inodes=limits.disk_inodes + -(-inodes // _STEP_INODES) * _STEP_INODES,
+    )
+
+
+def _folders(paths: Iterable[bytes]) -> set[bytes]:
+    """Give every folder that the paths lie in."""
+    found: set[bytes] = set()
+    for path in paths:
+        above = path.rpartition(b"/")[0]
+        while above and above not in found:
+            found.add(above)
+            above = above.rpartition(b"/")[0]
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class ControlGrade:
     """Grades controls as submissions are graded; a fault is an error here."""
@@ -125,6 +164,8 @@ class ControlGrade:
         Raises:
             SandboxError, EvaluatorError: a fault.
         """
-        tests = run_public_tests(self.staged.tests, submission, self.staged.tests_bench)
-        verdicts = {each.id: each.judge(submission, self.staged.bench) for each in evaluators}
+        staged = self.staged
+        tests = run_public_tests(staged.tests, submission, roomy(staged.tests_bench, submission))
+        bench = roomy(staged.bench, submission)
+        verdicts = {each.id: each.judge(submission, bench) for each in evaluators}
         return Graded(public_tests=tests.passed, verdicts=verdicts)
