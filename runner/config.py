@@ -84,7 +84,6 @@ class ReleaseLimits(Shape):
     public_tests: PhaseLimits = PhaseLimits()
     evaluators: PhaseLimits = PhaseLimits()
     judges: PhaseLimits = PhaseLimits()
-    inspection: PhaseLimits = PhaseLimits()
 
 
 class RetryPolicy(Shape):

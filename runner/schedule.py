@@ -9,6 +9,9 @@ from runner.documents.facts import Blame
 from runner.errors import BegunError
 from runner.outcome import Outcome
 
+INTERRUPTIONS = 5
+"""How many tries of an attempt may be lost with their runner or keeper: more is a cause, not an accident."""
+
 GRADINGS = 3
 """How often a submission is graded, at most, before somebody has to look at it."""
 
@@ -151,6 +154,9 @@ def _grade(cell: Cell, last: TryState, rules: Rules) -> Step:
 def _repeat_void(cell: Cell, tries: tuple[TryState, ...], rules: Rules) -> Step:
     last = tries[-1]
     if last.interrupted:
+        lost = sum(each.interrupted for each in tries)
+        if lost >= INTERRUPTIONS:
+            return _skip(cell, last, f"{lost} tries were lost with their runner or keeper; look at the host first")
         return _again(cell, last, f"try {last.number} was lost with its runner")
     spent = sum(each.standing is Standing.VOID and not each.interrupted for each in tries)
     if last.blame not in rules.void_blames:

@@ -258,7 +258,10 @@ class _Unit:
             raise UnitStartError(f"unit {self.name} ended before its go: {answer[0]['facts']}")
         if broken:
             raise WallsError(f"unit {self.name}: {broken}")
-        os.write(self.stdin, b"G")
+        try:
+            os.write(self.stdin, b"G")
+        except BrokenPipeError as error:
+            raise UnitStartError(f"unit {self.name}: its launcher ended before the go") from error
 
     def stop(self, why: Stop) -> None:
         """End the whole unit at once."""

@@ -123,7 +123,9 @@ def _do_alone(
         case Has():
             return {"has": held.has(request.digest)}
         case Store():
-            return held.store(request.digest, *descriptors)
+            if len(descriptors) != 1:
+                raise KeeperError(f"a tree to store comes as one pack, not {len(descriptors)}")
+            return held.store(request.digest, descriptors[0])
         case OpenWorkspace():
             return held.open_workspace(request, descriptors)
         case CloseWorkspace():

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from secrets import token_hex
 
 from sandbox.bus import Bus, UnitState
-from sandbox.errors import BusError, SandboxError, UnitStartError
+from sandbox.errors import BusError, KeeperError, SandboxError, UnitStartError
 from sandbox.groups import Layout, UnitGroup, expect_move
 from sandbox.properties import Property
 from sandbox.room import keys_left, leftovers
@@ -20,7 +21,8 @@ from sandbox.wire import receive, send
 
 SLICE = "job.slice"
 REPORT_SECONDS = 5.0
-_END_SECONDS = 5.0
+_END_SECONDS = 60.0
+"""How long a killed unit may take to be gone: a process that waits for a slow disk dies late, and is no fault."""
 _POLL_SECONDS = 2.0
 _KEY_SECONDS = 5.0
 _STEP_SECONDS, _DEATH_SECONDS = 0.002, 0.0005
@@ -85,13 +87,15 @@ class Units:
     layout: Layout
     on_left: Callable[[tuple[str, ...]], None]
     """Told what a unit left behind; the room is dirty then."""
+    _life: tuple[Property, ...] = ()
+    """What ties every unit to this process's life."""
     _alive: dict[str, Unit] = field(default_factory=dict)
     _ended: dict[str, Unit] = field(default_factory=dict)
     """Units without processes that have not been tidied up, by name; their deadline is for that."""
     _keyed: dict[int, float] = field(default_factory=dict)
     """Accounts of ended units whose keys the kernel has not freed yet, and until when it may take."""
 
-    def prepare(self) -> None:
+    def prepare(self, *, outlives_keeper: bool) -> None:
         """Have the slice of all units stay, with its controllers on.
 
         Else the manager would move itself and its other services from group to group at each unit's start and end,
@@ -102,12 +106,24 @@ class Units:
         on = [Property(name=name, signature="b", value=True, why=why) for name in accounting]
         on.append(Property(name="DefaultDependencies", signature="b", value=False, why="as every unit of ours"))
         self.bus.start(SLICE, on)
+        if outlives_keeper:
+            self._bind()
+
+    def _bind(self) -> None:
+        """Have the manager itself end all units when this process dies, however that comes.
+
+        A private manager dies with its keeper; the machine's own must be told.
+        """
+        scope = f"job-{token_hex(8)}.scope"
+        why = "empty, and with it gone, when the keeper is"
+        self.bus.start(scope, [Property(name="PIDs", signature="au", value=(os.getpid(),), why=why)])
+        self._life = (Property(name="BindsTo", signature="as", value=(scope,), why="ends with its keeper"),)
 
     def begin(self, unit: Unit, properties: tuple[Property, ...]) -> None:
         """Ask the manager to start a unit; its launcher's report says whether it did."""
         self.bus.watch(unit.name)
         try:
-            self.bus.start(unit.name, properties)
+            self.bus.start(unit.name, (*properties, *self._life))
         except BusError as error:
             self.bus.forget(unit.name)
             raise UnitStartError(f"unit {unit.name}: {error}") from error
@@ -123,14 +139,14 @@ class Units:
         unit = next((each for each in self._alive.values() if each.handle is handle), None)
         if unit is None:
             return
-        received = receive(handle)
-        if received is None:
+        asked = _asked(handle)
+        if asked is None:
             unit.stop = unit.stop or Stop.KILLED
             self._finish(unit)
-        elif received[0].get("do") == "go":
-            self._go(unit)
+        elif isinstance(asked, Stop):
+            self._halt(unit, asked)
         else:
-            self._halt(unit, Stop(str(received[0].get("why"))))
+            self._go(unit)
 
     def _go(self, unit: Unit) -> None:
         """Start the wall clock, if the limits are really there."""
@@ -269,6 +285,17 @@ class Units:
         except BusError:
             if self.bus.is_loaded(unit.slice):
                 raise
+
+
+def _asked(handle: socket.socket) -> Stop | str | None:
+    """Read what is asked of a unit: its go, or its end. None where nobody, or nonsense, asks: it ends too."""
+    try:
+        received = receive(handle)
+        if received is None:
+            return None
+        return "go" if received[0].get("do") == "go" else Stop(str(received[0].get("why")))
+    except (KeeperError, ValueError):
+        return None
 
 
 def _patiently_left(account: int) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from evaluators.errors import EvaluatorError
 from runner.cli.app import app
 from runner.errors import RunnerError
 from sandbox.errors import BusyError, HostUnfitError, KeeperError, SandboxError
@@ -23,12 +24,12 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         _say("stopped; what was sealed is kept, and 'runner pilot --resume' goes on from there")
         sys.exit(_STOPPED)
-    except (RunnerError, SandboxError, OSError) as error:
+    except (RunnerError, SandboxError, EvaluatorError, OSError) as error:
         _say(_sentence(error))
         sys.exit(_code(error))
 
 
-def _code(error: RunnerError | SandboxError | OSError) -> int:
+def _code(error: RunnerError | SandboxError | EvaluatorError | OSError) -> int:
     """Give the exit code of what went wrong."""
     match error:
         case RunnerError():
@@ -39,7 +40,7 @@ def _code(error: RunnerError | SandboxError | OSError) -> int:
             return _FAULT
 
 
-def _sentence(error: RunnerError | SandboxError | OSError) -> str:
+def _sentence(error: RunnerError | SandboxError | EvaluatorError | OSError) -> str:
     """Say what went wrong and what mends it."""
     match error:
         case KeeperError():

@@ -37,7 +37,7 @@ class FinishReason(Shape):
 
 
 class Traffic(Shape):
-    """What the gateway counted. Counts leave unknown figures out; the cost is null as soon as one answer's is unknown."""
+    """What the gateway counted. Counts leave unknown figures out; one unknown cost makes the sum unknown."""
 
     requests: Count
     failed: Count
