@@ -32,11 +32,22 @@ from sandbox.spec import MIB, Limits, ObjectId
 from sandbox.tree import Entry, Kind
 from tests.fakes import PlainSandbox
 from tests.unit.runner.evidence_maker import ORIGIN
+from tests.unit.runner.sealing import TRIAL
 from tests.unit.runner.test_controls import WRONG
 from tests.unit.runner.written import nomination_files, written
 
 NOTHING = Downloads(folder=Path("/nonexistent"), index=None)
 TREE = "7" * 64
+DOCUMENT = Submission(
+    trial=TRIAL,
+    origin=ORIGIN,
+    base_sha256=TREE,
+    tree_sha256=TREE,
+    patch_sha256=TREE,
+    started_ms=1,
+    ended_ms=2,
+    phases=Phases(),
+)
 PASSES = ("/bin/sh", "-c", "exit 0")
 
 
@@ -111,9 +122,8 @@ def evaluated(
         each.says = {**each.says, staged.prepared.solution.digest: solution}
     entry = Entry(path=b"wordcount.py", kind=Kind.FILE, sha256="0" * 64, size=1)
     pack = Pack(entries=(entry,), blobs=lambda _: b"x")
-    document = Submission.model_construct(tree_sha256=TREE, void=None, failure=None, phases=Phases(), origin=ORIGIN)
     change = Change(entries=(entry,), findings=(), patch_bytes=10)
-    return evaluate(staged, Reopened(document=document, change=change, judged=staged.submission(pack, TREE)))
+    return evaluate(staged, Reopened(document=DOCUMENT, change=change, judged=staged.submission(pack, TREE)))
 
 
 def ended(evaluation: Evaluation) -> Outcome:
@@ -219,9 +229,8 @@ def test_evaluators_and_tests_get_that_room(tmp_path: Path) -> None:
     evaluator = ToldEvaluator({TREE: VerdictCause.FAILED})
     staged = set_up(tmp_path, PASSES, (evaluator,))
     big = change_of(*[32 * MIB] * 3)
-    document = Submission.model_construct(tree_sha256=TREE, void=None, failure=None, phases=Phases(), origin=ORIGIN)
     change = Change(entries=big.entries, findings=(), patch_bytes=10)
-    evaluate(staged, Reopened(document=document, change=change, judged=staged.submission(big, TREE)))
+    evaluate(staged, Reopened(document=DOCUMENT, change=change, judged=staged.submission(big, TREE)))
     assert evaluator.benches[0].limits.disk_bytes >= (64 + 96) * MIB
     sandbox = staged.bench.sandbox
     assert isinstance(sandbox, PlainSandbox)
