@@ -117,8 +117,15 @@ def sweep_groups() -> None:
     """Remove control groups that a killed private manager left; the host's lock says that none is in use."""
     for _, path, mount in hierarchies():
         for left in (mount / path.lstrip("/")).glob(f"{_GROUP_PREFIX}*"):
-            if left.name != "cleanroom-outer":
+            if left.name != "cleanroom-outer" and not _is_in_use(left):
                 _remove_tree(left)
+
+
+def _is_in_use(group: Path) -> bool:
+    """Tell whether a process is anywhere in a control group."""
+    with suppress(OSError):
+        return any(each.read_text(encoding="ascii") for each in group.rglob("cgroup.procs"))
+    return False
 
 
 def _remove_groups(name: str) -> None:
