@@ -5,10 +5,18 @@ from pathlib import Path
 
 from runner.documents.manifest import Manifest
 from runner.errors import UsageError
-from runner.freezing import find_records, keep_records, with_controls
+from runner.freezing import Stage, find_records, keep_records, with_controls
 from runner.inputs import Inputs, load_inputs
 from runner.preparing import Workbench, open_workbench, prepare
-from runner.release import PreparedRelease, check_inputs, freeze, load_manifest, manifest_path, write_manifest
+from runner.release import (
+    PreparedNomination,
+    PreparedRelease,
+    check_inputs,
+    freeze,
+    load_manifest,
+    manifest_path,
+    write_manifest,
+)
 from runner.settings import Settings
 from runner.staging import Stages
 from sandbox.capture import Base
@@ -69,7 +77,7 @@ def load_frozen(settings: Settings, *, offline: bool = False, scratch: Path | No
     return Frozen(inputs=inputs, manifest=manifest, path=path, prepared=prepared, workbench=workbench)
 
 
-def freeze_release(settings: Settings, *, controls: bool) -> Frozen:
+def freeze_release(settings: Settings, *, controls: bool, tell: Callable[[str], None]) -> Frozen:
     """Freeze a release, with its controls run in the clean room unless told not to.
 
     Freezing it again changes nothing, and runs nothing.
@@ -85,17 +93,32 @@ def freeze_release(settings: Settings, *, controls: bool) -> Frozen:
     workbench = open_workbench(inputs.places, settings)
     prepared = prepare(inputs, settings, workbench, {})
     if controls:
-        prepared = _controlled(inputs, prepared, workbench)
+        prepared = _controlled(inputs, prepared, workbench, tell)
         keep_records(inputs.places.store, prepared)
     manifest = freeze(prepared)
     path = write_manifest(settings.checkout / RELEASES, manifest)
     return Frozen(inputs=inputs, manifest=manifest, path=path, prepared=prepared, workbench=workbench, fresh=True)
 
 
-def _controlled(inputs: Inputs, prepared: PreparedRelease, workbench: Workbench) -> PreparedRelease:
+def _controlled(
+    inputs: Inputs, prepared: PreparedRelease, workbench: Workbench, tell: Callable[[str], None]
+) -> PreparedRelease:
     with open_sandbox(inputs.places.state, accounts_of(inputs)) as sandbox:
         stages = Stages(sandbox=sandbox, workbench=workbench, limits=inputs.config.limits)
-        return with_controls(prepared, workbench, stages)
+        return with_controls(prepared, workbench, _Telling(stages=stages, tell=tell))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Telling:
+    """A room for controls that says whose turn it is."""
+
+    stages: Stages
+    tell: Callable[[str], None]
+
+    def stage(self, prepared: PreparedNomination) -> Stage:
+        """Set a nomination up for its controls."""
+        self.tell(f"controls of {prepared.nomination.id}: base, solution, and the repairs it must refuse or accept")
+        return self.stages.stage(prepared)
 
 
 def accounts_of(inputs: Inputs) -> AccountRange:

@@ -44,7 +44,7 @@ def freeze(config: Path | None, no_controls: bool, as_json: bool) -> int:  # noq
         return UsageError.exit_code
     if not no_controls:
         need_root("freeze, unless with --no-controls,")
-    frozen = freeze_release(settings, controls=not no_controls)
+    frozen = freeze_release(settings, controls=not no_controls, tell=lambda line: click.echo(line, err=True))
     digest = manifest_digest(frozen.manifest)
     if as_json:
         told = {"release": frozen.manifest.release, "manifest": str(frozen.path), "sha256": digest, "new": frozen.fresh}
