@@ -1,5 +1,6 @@
 """Freezing a release: its inputs, its controls in the clean room, its manifest; and loading it again."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
