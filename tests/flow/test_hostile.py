@@ -3,12 +3,14 @@
 import json
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.flow.bench import CONFIG, Bench, listing, write_bench
+from tests.flow.bench import CONFIG, Bench, Said, listing, write_bench
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,21 +111,42 @@ CASES = {
         harm=lambda bench: (bench.nomination / "fixture/clamp.py").write_text("other = 1\n"), told=("fix.patch",)
     ),
 }
+FREEZING = ("missing", "solution-does-not-apply")
+"""What `freeze` is asked about; `lint` about all others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What was said to a case, and what it did to the files."""
+
+    said: Said
+    unharmed: bool
+
+
+def answer(place: Path, name: str) -> Answer:
+    bench = write_bench(place / name)
+    CASES[name].harm(bench)
+    before = listing(bench.checkout)
+    said = bench.run("freeze" if name in FREEZING else "lint")
+    after = {path: kept for path, kept in listing(bench.checkout).items() if not path.startswith(".cleanroom/")}
+    return Answer(said=said, unharmed=after == before)
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
+    """All cases, two at a time: starting Python is most of what they take."""
+    place = tmp_path_factory.mktemp("hostile")
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(CASES, pool.map(partial(answer, place), CASES), strict=True))
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_lint_and_freeze_refuse_it_by_name_and_write_nothing(tmp_path: Path, name: str) -> None:
-    bench = write_bench(tmp_path / "checkout")
-    CASES[name].harm(bench)
-    before = listing(bench.checkout)
-    command = "freeze" if name in {"missing", "solution-does-not-apply"} else "lint"
-    said = bench.run(command)
-    assert said.code == 2, said
+def test_it_is_refused_by_name_and_nothing_is_written(answers: dict[str, Answer], name: str) -> None:
+    found = answers[name]
+    assert found.said.code == 2, found
     for words in CASES[name].told:
-        assert words in said.out + said.err
-    after = {path: kept for path, kept in listing(bench.checkout).items() if not path.startswith(".cleanroom/")}
-    assert after == before
-    assert not bench.manifest.exists()
+        assert words in found.said.out + found.said.err
+    assert found.unharmed
 
 
 def test_a_configuration_without_the_option_is_named_by_the_variable_too(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_a_killed_keeper_or_systemd_ends_the_run_with_a_sentence_and_a_void_that
     folder = bench.attempt("sleeper") / "try-1"
     assert names(folder) == ["begun.json", "void"]
     assert fact(folder) == {"blame": "host", "interrupted": True, "phase": "solution"}
-    assert bench.run("verify", "--no-rebuild").code == 0
+    assert (folder / "void/ledger.jsonl").read_bytes().count(b"\n") >= 2, "acknowledged requests are kept"
 
     said = resume_awake(bench)
     assert said.code == 0
