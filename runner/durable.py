@@ -49,6 +49,16 @@ def make_folders(path: Path) -> None:
         _sync(path.parent)
 
 
+def make_private(path: Path) -> None:
+    """Make a folder that its owner alone can look into, durably; one that is there stays as its owner made it."""
+    if path.is_dir():
+        return
+    make_folders(path.parent)
+    with _storage(path):
+        path.mkdir(mode=0o700, exist_ok=True)
+        _sync(path.parent)
+
+
 @contextmanager
 def unfinished(parent: Path, name: str) -> Iterator[Path]:
     """Give a fresh folder beside the final one; move it there at the end, or leave no trace of it."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evaluators.model import Bench, Submission
-from runner.artifacts import new_folder
+from runner.artifacts import make_private, new_folder
 from runner.canonical import canonical, sha256
 from runner.controls import Grade, calibrate, read_record, run_controls, trials
 from runner.documents.controls import ControlsRecord
@@ -70,6 +70,7 @@ def keep_records(store: Path, prepared: PreparedRelease) -> None:
     for nomination in prepared.nominations:
         if nomination.controls is None:
             continue
+        make_private(store)
         data = canonical(nomination.controls)
         try:
             new_folder(store / prepared.config.release / CONTROLS, sha256(data), {RECORD: data})

@@ -4,7 +4,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.artifacts import Bond, Files, Sealed, canonical, new_folder, parse, read_sealed, seal_folder
+from runner.artifacts import (
+    Bond,
+    Files,
+    Sealed,
+    canonical,
+    make_private,
+    new_folder,
+    parse,
+    read_sealed,
+    seal_folder,
+)
 from runner.documents.evidence import Begun, Grading, Submission, Void
 from runner.documents.facts import Facts, Phase, VoidFact
 from runner.documents.seal import SEAL_NAME, SealKind, Trial
@@ -71,6 +81,7 @@ class Store:
 
     def begin(self, trial: Trial, *, runner: str, started_ms: int) -> None:
         """Record that a try starts, before anything is done for it."""
+        make_private(self.root)
         begun = Begun(trial=trial, runner=runner, started_ms=started_ms)
         folder = self.folder(trial)
         new_folder(folder.parent, folder.name, {BEGUN: canonical(begun)})

@@ -30,6 +30,15 @@ LOST_UNIT = Termination(cause=Cause.MANAGER, status=None, usage=Usage(wall_ms=1)
 MANIFEST = a_manifest()
 
 
+def test_evidence_is_its_owners_alone_to_look_at(tmp_path: Path) -> None:
+    begin(a_store(tmp_path / "state/store", MANIFEST), SOLVER)
+    assert (tmp_path / "state/store").stat().st_mode & 0o777 == 0o700
+    shared = tmp_path / "shared"
+    shared.mkdir(mode=0o750)
+    begin(a_store(shared, MANIFEST), SOLVER)
+    assert shared.stat().st_mode & 0o777 == 0o750
+
+
 def test_a_begun_try_stands_open_until_something_is_sealed(tmp_path: Path) -> None:
     store = a_store(tmp_path, MANIFEST)
     assert store.tries(SOLVER) == ()
