@@ -234,6 +234,18 @@ class Bus:
         """Tell a unit's active state."""
         return _text(self._read(path_encode(_UNIT_PREFIX, unit.encode()), _UNIT, b"ActiveState", b"s"))
 
+    def user(self, unit: str) -> str:
+        """Tell which account a service runs as."""
+        return _text(self.property(unit, "User", "s"))
+
+    def listed(self, pattern: str) -> list[str]:
+        """Name the units in the manager's memory that a shell pattern matches."""
+        patterns: list[Argument] = [(ord("a"), b"s"), _CLOSE, (ord("a"), b"s"), (ord("s"), pattern), _CLOSE]
+        body = self._call(b"ListUnitsByPatterns", patterns)
+        if not isinstance(body, list):
+            raise BusError(f"systemd answered {body!r} where a list was expected")
+        return [_text(unit[0]) for unit in body]
+
     def property(self, unit: str, name: str, signature: str) -> object:
         """Read one property of a service back."""
         return self._read(path_encode(_UNIT_PREFIX, unit.encode()), _SERVICE, name.encode(), signature.encode())
@@ -245,13 +257,15 @@ class Bus:
             raise BusError(f"systemd does not tell {name.decode()}: {error}") from error
         return value
 
-    def _call(self, method: bytes, arguments: list[Argument]) -> None:
+    def _call(self, method: bytes, arguments: list[Argument]) -> object:
         try:
-            self._connection.call_method(_DESTINATION, _MANAGER_PATH, _MANAGER, method, arguments)
+            answer = self._connection.call_method(_DESTINATION, _MANAGER_PATH, _MANAGER, method, arguments)
         except DBusBaseError as error:
             raise BusError(f"systemd refused {method.decode()}: {error}") from error
         except (TypeError, OverflowError) as error:
             raise BusError(f"a value sent with {method.decode()} is not of its D-Bus type: {error}") from error
+        body: object = answer.body
+        return body
 
 
 class _Signals:

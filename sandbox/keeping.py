@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,15 +18,16 @@ from sandbox.bytecode import program_bytes
 from sandbox.errors import KeeperError
 from sandbox.groups import UnitGroup, layout, slice_path
 from sandbox.host import cgroup_layout
-from sandbox.image import Bounds
+from sandbox.image import Bounds, Image
 from sandbox.layers import Layers, mount_store, probe_image, probe_layers
 from sandbox.network import NetworkNamespace, new_namespace
 from sandbox.objects import Objects
 from sandbox.properties import Property, UnitPlace, unit_properties
 from sandbox.requests import Open, OpenWorkspace
-from sandbox.room import AccountRecords, Accounts, mark_dirty
+from sandbox.room import AccountRange, AccountRecords, Accounts, mark_dirty
 from sandbox.roots import Roots
 from sandbox.spec import NamespaceId, ObjectId, Reach, Role, UnitSpec, WorkspaceId
+from sandbox.sweep import run_noted, sweep_mounts, sweep_records, sweep_units
 from sandbox.units import REPORT_SECONDS, Unit, Units, unit_pipes
 from sandbox.walls import OWN_NAMESPACES, HostView
 from sandbox.workspace import Paths, Plan, Workspaces
@@ -116,7 +118,10 @@ class Keeping:
         if room.seen is not None:
             self.workspaces.end_inspection(room.name)
             return {"left": []}
-        return {"left": list(self.workspaces.close(room.name))}
+        left = self.workspaces.close(room.name)
+        if left:
+            self.units.on_left(left)
+        return {"left": list(left)}
 
     def _room(self, workspace: WorkspaceId) -> _Room:
         room = self._rooms.get(workspace)
@@ -241,42 +246,56 @@ def keeping(bus: Bus, opening: Open, host_folder: Path, manager: str, outside: i
     """Set up what a keeper holds, below the state folder; it is all taken down at the end."""
     state = Path(opening.state)
     state.mkdir(parents=True, exist_ok=True, mode=0o755)
-    layers, image = probe_layers(state), probe_image(state)
-    if layers is Layers.IDMAP_LOOP:
-        mount_store(state, state / "objects")
-    objects = Objects(state / "objects")
     run = state / "run"
-    workspaces = Workspaces(root=run / "rooms", templates=state / "templates", layers=layers, image=image)
-    objects.sweep()
-    workspaces.sweep()
-    shutil.rmtree(run, ignore_errors=False) if run.exists() else None
-    (run / "rooms").mkdir(parents=True)
-    for each, mode in (("roots", 0o700), ("empty", 0o755)):
-        (run / each).mkdir(mode=mode)
-    known = HostFacts(
-        kernel=os.uname().release,
-        systemd=bus.version(),
-        manager=manager,
-        cgroups=cgroup_layout(),
-        layers=layers.value,
-        image=image.value,
-    )
-    held = Keeping(
-        launcher=_launcher(run),
-        empty=run / "empty",
-        roots=Roots(run / "roots"),
-        accounts=Accounts(host_folder, opening.accounts),
-        objects=objects,
-        workspaces=workspaces,
-        units=Units(bus, layout(), lambda left: mark_dirty(host_folder, left)),
-        outside=outside,
-        known=known,
-    )
-    held.units.prepare()
-    try:
+    with run_noted(host_folder, run) as earlier, ExitStack() as stack:
+        _sweep_manager(bus, opening.accounts)
+        for folder in {run, earlier or run}:
+            _sweep_folder(folder)
+        layers, image = probe_layers(state), probe_image(state)
+        if layers is Layers.IDMAP_LOOP:
+            mount_store(state, state / "objects")
+            stack.callback(sweep_mounts, state / "objects")
+        objects = Objects(state / "objects")
+        objects.sweep()
+        for each, mode in (("rooms", 0o755), ("roots", 0o700), ("empty", 0o755)):
+            (run / each).mkdir(mode=mode, parents=True)
+        held = Keeping(
+            launcher=_launcher(run),
+            empty=run / "empty",
+            roots=Roots(run / "roots"),
+            accounts=Accounts(host_folder, opening.accounts),
+            objects=objects,
+            workspaces=Workspaces(root=run / "rooms", templates=state / "templates", layers=layers, image=image),
+            units=Units(bus, layout(), lambda left: mark_dirty(host_folder, left)),
+            outside=outside,
+            known=HostFacts(
+                kernel=os.uname().release,
+                systemd=bus.version(),
+                manager=manager,
+                cgroups=cgroup_layout(),
+                layers=layers.value,
+                image=image.value,
+            ),
+        )
+        held.units.prepare(outlives_keeper=manager == "system")
+        stack.callback(held.close)
         yield held
-    finally:
-        held.close()
+
+
+def _sweep_manager(bus: Bus, span: AccountRange) -> None:
+    """End and remove what a killed keeper left with the manager, and tell it."""
+    if found := (*sweep_units(bus, span, layout()), *sweep_records(span)):
+        sys.stderr.write(f"keeper: an earlier one was killed; ended or removed what it left: {', '.join(found)}\n")
+
+
+def _sweep_folder(run: Path) -> None:
+    """Remove what a killed keeper left below its folder, which may be another one than ours, and tell it."""
+    found = sweep_mounts(run)
+    rooms = Workspaces(root=run / "rooms", templates=run, layers=Layers.COPY, image=Image.TMPFS)
+    if found := (*found, *rooms.sweep()):
+        sys.stderr.write(f"keeper: an earlier one was killed; unmounted or removed: {', '.join(found)}\n")
+    if run.exists():
+        shutil.rmtree(run)
 
 
 def _launcher(run: Path) -> Path:

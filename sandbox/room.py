@@ -11,6 +11,7 @@ from pathlib import Path
 from sandbox.errors import BusyError, HostUnfitError, SandboxError
 
 HOST_FOLDER = Path("/var/lib/cleanroom/host")
+USERDB = Path("/run/userdb")
 _BLOCK = 200
 _LOWEST, _HIGHEST = 100_000, (1 << 31) - 1
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -135,7 +136,7 @@ def account_name(number: int) -> str:
 class AccountRecords:
     """Accounts known to the service manager for as long as a unit of theirs is there."""
 
-    def __init__(self, folder: Path = Path("/run/userdb")) -> None:
+    def __init__(self, folder: Path = USERDB) -> None:
         self._folder = folder
         self._units: dict[int, int] = {}
 
