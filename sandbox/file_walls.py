@@ -12,6 +12,8 @@ _TABLES = 2 << 20
 """An image's own tables count in its size: this, and a thirty-second of what was promised, may be on top."""
 _API = ("/dev/", "/proc/", "/run/systemd/", "/sys/")
 _SYSTEM = ("/", "/dev", "/etc/alternatives", "/etc/ld.so.cache", "/proc", "/run", "/sys", "/usr")
+_WHERE_THERE_IS_ONE = ("/usr/lib/modules",)
+"""ProtectKernelModules shuts it; a host in a container has none."""
 _NEVER_READ_ONLY = ("/proc", "/dev/pts")
 
 
@@ -22,6 +24,7 @@ def _check_mounts(look: Look) -> Iterator[str]:
         shown |= {"/etc/ssl", "/etc/resolv.conf", "/etc/hosts"}
     for target in sorted({*shown, *writable} - set(look.mounts)):
         yield f"mount {target}: promised, not there"
+    shown |= set(_WHERE_THERE_IS_ONE)
     for target, mount in sorted(look.mounts.items()):
         if target not in shown and target not in writable and not target.startswith(_API):
             yield f"mount {target}: never promised, seen {mount.kind}"
