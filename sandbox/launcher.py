@@ -232,7 +232,8 @@ def writing(path: str) -> int:
         if stat.S_ISREG(mode):
             os.close(os.open(path, os.O_WRONLY))
         elif stat.S_ISDIR(mode):
-            tried = f"{path}/.{os.getpid()}"
+            # Submitted files may lie here: no name of theirs can be this one.
+            tried = f"{path}/.{os.urandom(8).hex()}"
             os.close(os.open(tried, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             os.unlink(tried)
         else:

@@ -125,6 +125,11 @@ def test_it_leaves_nothing_behind_where_it_tried_to_write(tmp_path: Path) -> Non
     assert launcher.writing(str(tmp_path / "none")) == 2
 
 
+def test_no_file_that_was_there_already_makes_a_folder_look_unwritable(tmp_path: Path) -> None:
+    (tmp_path / f".{os.getpid()}").touch()
+    assert launcher.writing(str(tmp_path)) == 0
+
+
 def test_it_stands_alone() -> None:
     """Nothing but the standard library, and of that nothing that is slow to import."""
     tree = ast.parse(_FILE.read_text())
