@@ -23,6 +23,7 @@ from runner.sdist import normal_name
 from runner.toolchain import Lock, parse_lock
 from sandbox.errors import PatchError
 from sandbox.patch_text import named_paths
+from sandbox.spec import WORKSPACE_ROOT
 
 IN_PROCESS = frozenset({"pytest"})
 """Evaluator kinds whose verdicts have the assurance `in_process`."""
@@ -86,6 +87,7 @@ def lint_nomination(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
     yield from leaks(nomination)
     yield from _rules(nomination)
     yield from _steering(nomination)
+    yield from _program(nomination)
     yield from _targets(nomination)
     yield from _patches(nomination)
     yield from _toolchain(nomination, aids)
@@ -147,6 +149,16 @@ def _steering(nomination: Nomination) -> Iterator[Finding]:
         elif path.rpartition(b"/")[2] in _TEST_SETTINGS:
             message, mend = f"it allows {path.decode()}, which steers tests", "deny it in policy.deny"
             yield subject.warning("allowed_changes", message, mend)
+
+
+def _program(nomination: Nomination) -> Iterator[Finding]:
+    """Yield a test program that a submission could take away: a unit without its program is a fault of ours."""
+    program = nomination.spec.public_tests.command[0]
+    path = f"{PUBLIC}/{program.removeprefix(f'{WORKSPACE_ROOT}/')}"
+    if program.startswith(f"{WORKSPACE_ROOT}/") and path not in {file.path for file in nomination.below(PUBLIC)}:
+        message = f"{program} would be the submission's own"
+        mend = f"put it into {PUBLIC}/, which is laid over each submission, or call an interpreter first"
+        yield Subject(file=nomination.file).error("public_tests.command", message, mend)
 
 
 def _near(rule: str, paths: frozenset[bytes]) -> str | None:

@@ -76,6 +76,11 @@ ONE_TWIN = "from wordcount import count\n\n\ndef test_hidden_two():\n    assert 
             id="unknown-option",
         ),
         pytest.param({"private/test_hidden.py": None}, ("error", "evaluators[0]"), id="no-hidden-test"),
+        pytest.param(
+            toml('command = ["{python}", ', 'command = ["/work/check", '),
+            ("error", "public_tests.command"),
+            id="a-test-program-of-the-submission",
+        ),
         pytest.param({"private/test_hidden.py": "def"}, ("error", "evaluators[0]"), id="broken-hidden-test"),
         pytest.param({"private/test_hidden.py": ONE_TWIN}, ("error", "evaluators[0]"), id="one-twin"),
         pytest.param({"prompt.md": "Make test_hidden_two pass.\n"}, ("error", "prompt"), id="hidden-test-in-prompt"),
