@@ -201,9 +201,17 @@ def _scenario(name: str) -> dict[str, object]:
     return {"schema": "cleanroom/scenario/1", "model": f"scripted/{name}", "steps": [hello, *steps]}
 
 
-def copied(bench: Bench, checkout: Path) -> Bench:
-    """Copy a checkout with its state, as `cp -a` does: owners, times and holes stay."""
-    subprocess.run(["/usr/bin/cp", "-a", "--", str(bench.checkout), str(checkout)], check=True)
+SHARED = ("objects", "toolchains")
+"""Folders of the state in which nothing is ever changed: a copy has links to the same files."""
+
+
+def copied(bench: Bench, checkout: Path, *, runnable: bool = True) -> Bench:
+    """Copy a checkout and its state; one that is not run needs no objects and no toolchains."""
+    left_out = shutil.ignore_patterns(*SHARED, "templates")
+    shutil.copytree(bench.checkout, checkout, symlinks=True, ignore=left_out)
+    for name in SHARED if runnable else ():
+        source, target = (each / ".cleanroom" / name for each in (bench.checkout, checkout))
+        subprocess.run(["/usr/bin/cp", "-al", "--", str(source), str(target)], check=True)
     return Bench(checkout=checkout)
 
 

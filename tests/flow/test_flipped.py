@@ -29,7 +29,7 @@ SEALED = (
 
 @pytest.fixture
 def evidence(piloted: Bench, benches: Path) -> Bench:
-    return copied(piloted, benches / f"flipped-{token_hex(3)}")
+    return copied(piloted, benches / f"flipped-{token_hex(3)}", runnable=False)
 
 
 def flip(file: Path) -> None:
