@@ -11,10 +11,13 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 HIDDEN = (("/tmp", "1777"), ("/var/tmp", "1777"), ("/run", "0755"), ("/var/log", "0755"))  # noqa: S108 - hidden, not used
 V1_CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids")
+ASIDE = "cleanroom-outer"
+"""The v2 group that processes move to where a group with controllers below it may hold none."""
 TARGET = "cleanroom.target"
 UNITS = {
     TARGET: (
@@ -56,10 +59,16 @@ def hierarchies() -> list[tuple[str, str, Path]]:
     return found
 
 
+def base(path: str, mount: Path) -> Path:
+    """Give the group ours are made in: the one a process is in, or was in before it was moved aside."""
+    group = mount / path.lstrip("/")
+    return group.parent if group.name == ASIDE else group
+
+
 def own_groups(name: str) -> None:
     """Move this process into a sub-group `name` of where it is, in every hierarchy."""
     for controllers, path, mount in hierarchies():
-        parent = mount / path.lstrip("/")
+        parent = base(path, mount)
         group = parent / name
         if controllers == "" and (parent / "cgroup.controllers").read_text(encoding="ascii").strip():
             delegate(parent)
@@ -80,10 +89,12 @@ def delegate(parent: Path) -> None:
     try:
         (parent / "cgroup.subtree_control").write_text(order, encoding="ascii")
     except OSError:
-        aside = parent / "cleanroom-outer"
+        aside = parent / ASIDE
         aside.mkdir(exist_ok=True)
-        for pid in (parent / "cgroup.procs").read_text(encoding="ascii").split():
-            (aside / "cgroup.procs").write_text(pid, encoding="ascii")
+        while pids := (parent / "cgroup.procs").read_text(encoding="ascii").split():
+            for pid in pids:
+                with suppress(ProcessLookupError):  # It ended meanwhile.
+                    (aside / "cgroup.procs").write_text(pid, encoding="ascii")
         (parent / "cgroup.subtree_control").write_text(order, encoding="ascii")
 
 

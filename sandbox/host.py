@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
-from sandbox.boot import hierarchies
+from sandbox.boot import base, hierarchies
 from sandbox.errors import HostUnfitError
 from sandbox.network import CLONE_NEWNET, enter, loopback_up
 
@@ -116,7 +116,7 @@ def join(manager: Manager) -> None:
 def sweep_groups() -> None:
     """Remove control groups that a killed private manager left; the host's lock says that none is in use."""
     for _, path, mount in hierarchies():
-        for left in (mount / path.lstrip("/")).glob(f"{_GROUP_PREFIX}*"):
+        for left in base(path, mount).glob(f"{_GROUP_PREFIX}*"):
             if left.name != "cleanroom-outer" and not _is_in_use(left):
                 _remove_tree(left)
 
@@ -131,7 +131,7 @@ def _is_in_use(group: Path) -> bool:
 def _remove_groups(name: str) -> None:
     deadline = time.monotonic() + 5.0
     while time.monotonic() < deadline:
-        left = [mount / path.lstrip("/") / name for _, path, mount in hierarchies()]
+        left = [base(path, mount) / name for _, path, mount in hierarchies()]
         remaining = [each for each in left if each.exists() and _remove_tree(each)]
         if not remaining:
             return
