@@ -40,7 +40,9 @@ class Roots:
         idle = self._idle.setdefault(targets, [])
         root = idle.pop() if idle else self._build(targets)
         for name, text in generated_accounts(account, number).items():
-            (root / "etc" / name).write_text(text, encoding="ascii")
+            file = root / "etc" / name
+            file.unlink(missing_ok=True)  # ext4 writes a file at once whose old content was cut off
+            file.write_text(text, encoding="ascii")
         yield root
         idle.append(root)
 
