@@ -3,13 +3,21 @@
 import argparse
 import importlib
 import os
+import signal
 import sys
 from pathlib import Path
 
 from figures import Figure, machine, table, write_json
 from quiet import precedence
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the small release of the tests is run too
+
 NAMES = ("unit", "capture", "attempt")
+
+
+def _leave(number: int, _frame: object) -> None:
+    """End in good order: what was made is taken down on the way out."""
+    sys.exit(128 + number)
 
 
 def main() -> int:
@@ -21,6 +29,7 @@ def main() -> int:
     if os.geteuid() != 0:
         sys.stderr.write("bench: units are started by root; run: sudo scripts/bench\n")
         return 4
+    signal.signal(signal.SIGTERM, _leave)
     before = machine()
     print(f"bench: {before['cores']} cores, load {before['load']}, Linux {before['kernel']}", flush=True)
     figures: list[Figure] = []
