@@ -277,6 +277,7 @@ def keeping(bus: Bus, opening: Open, host_folder: Path, manager: str, outside: i
                 image=image.value,
             ),
         )
+        held.records.prove(held.accounts.take())
         held.units.prepare(outlives_keeper=manager == "system")
         stack.callback(held.close)
         yield held

@@ -1,8 +1,10 @@
 """What a host has once: its lock, its accounts, and the check that nothing of a unit is left."""
 
 import fcntl
+import grp
 import json
 import os
+import pwd
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -154,6 +156,24 @@ class AccountRecords:
                 del self._units[number]
                 for path in self._paths(number):
                     path.unlink(missing_ok=True)
+
+    def prove(self, number: int) -> None:
+        """Make sure that whoever looks an account of ours up finds it: else no unit could be started as it.
+
+        Raises:
+            HostUnfitError: this host does not ask systemd for accounts.
+        """
+        with self.record(number) as name:
+            try:
+                found = pwd.getpwnam(name).pw_uid == grp.getgrnam(name).gr_gid == number
+            except KeyError:
+                found = False
+        if not found:
+            raise HostUnfitError(
+                "accounts for units (names are looked up without asking systemd)",
+                "run: apt-get install libnss-systemd, and see that /etc/nsswitch.conf names 'systemd' after"
+                " 'passwd: files' and 'group: files'",
+            )
 
     def _write(self, number: int) -> None:
         name = account_name(number)
