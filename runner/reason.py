@@ -23,21 +23,6 @@ VERDICTS = {
     VerdictCause.REJECTED: "could not judge it as submitted",
     VerdictCause.TAMPERED: "was tampered with",
 }
-PROBES = {
-    "wrong_answer": "the probe was answered with something other than 'hi'",
-    "no_model_response": "the probe got no answer",
-    "timeout": "the probe got no answer in time",
-    "output_limited": "the probe's agent printed more than it may",
-    "process_failure": "the probe's agent failed",
-    "auth": "the provider refused the credential",
-    "quota": "the account's quota is used up",
-    "unknown_model": "the provider does not know the model",
-    "overloaded": "the provider was overloaded",
-    "network": "the provider could not be reached",
-    "malformed": "the provider's answer could not be read",
-    "refused": "the provider refused the probe",
-    "context_length": "the provider found the probe too long",
-}
 BREACHES = {
     Rule.NOT_ALLOWED: "{path} may not be changed",
     Rule.DENIED: "{path} is protected",
@@ -90,9 +75,8 @@ def _listed(names: tuple[str, ...]) -> str:
 def _unavailable(facts: Facts) -> str:
     if facts.unavailable is None:
         return "the candidate was not available"
-    said = PROBES.get(facts.unavailable.reason, f"the probe failed ({facts.unavailable.reason})")
-    detail = f": {printable(facts.unavailable.detail)}" if facts.unavailable.detail else ""
-    return f"{said}{detail}; the task was never shown"
+    said = printable(facts.unavailable.detail) or f"the probe failed ({facts.unavailable.reason})"
+    return f"{said}; the task was never shown"
 
 
 def _forbidden(facts: Facts) -> str:
