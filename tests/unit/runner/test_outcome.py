@@ -25,7 +25,8 @@ from runner.documents.ledger import FailureKind, LedgerLine, Refusal, Tokens
 from runner.documents.telemetry import AgentError, ProbeReason, Telemetry
 from runner.outcome import COUNTED, Outcome, outcome, score, solved, verdict
 from runner.policy import Reason as Rule
-from runner.reason import BREACHES, FAILURES, PROBES, VERDICTS, reason
+from runner.preflight import SENTENCES
+from runner.reason import BREACHES, FAILURES, VERDICTS, reason
 from sandbox.termination import Cause, Termination, Usage
 
 UNAVAILABLE = Unavailable(reason="wrong_answer")
@@ -146,7 +147,7 @@ def test_the_words_cover_every_cause() -> None:
     assert set(FAILURES) == set(FailureCause)
     assert set(VERDICTS) == set(VerdictCause)
     words = {word for part in get_args(ProbeReason) for word in get_args(part)}
-    assert set(PROBES) == words
+    assert set(SENTENCES) == words
     assert set(BREACHES) == set(Rule)
 
 
