@@ -208,10 +208,10 @@ def read_report(stdout: int, stderr: int) -> LauncherReport:
     body = _exactly(stdout, size, deadline)
     try:
         seen = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         seen = None
-    if not isinstance(seen, dict):
-        raise WallsError("a launcher's report is garbled")
+    if len(body) < size or not isinstance(seen, dict):
+        raise WallsError("a launcher's report is garbled, or did not come whole in time")
     return LauncherReport(seen=seen)
 
 

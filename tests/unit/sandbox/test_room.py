@@ -1,0 +1,111 @@
+"""What a host has once: account numbers that are never used twice, and a room that is refused while it is unclean."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sandbox.errors import BusyError, HostUnfitError, SandboxError
+from sandbox.room import AccountRange, AccountRecords, Accounts, clear, leftovers, locked, mark_dirty, refuse_dirty
+
+SPAN = AccountRange(first=1_900_000_000, last=1_900_000_999)
+MARK = "dirty.json"
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lives=st.lists(st.integers(0, 250), max_size=5))
+def test_no_number_is_given_twice_however_often_a_keeper_is_killed(tmp_path: Path, lives: list[int]) -> None:
+    (tmp_path / "accounts.json").unlink(missing_ok=True)
+    given_numbers: list[int] = []
+    for wanted in lives:
+        accounts = Accounts(tmp_path, AccountRange(first=1_900_000_000, last=1_900_009_999))
+        given_numbers += (accounts.take() for _ in range(wanted))
+    assert len(set(given_numbers)) == len(given_numbers)
+    assert given_numbers == sorted(given_numbers)
+
+
+def test_a_range_that_is_used_up_is_told_and_starts_again_after_a_boot(tmp_path: Path) -> None:
+    accounts = Accounts(tmp_path, SPAN)
+    for _ in range(1000):
+        accounts.take()
+    with pytest.raises(HostUnfitError, match=r"clean_room\.accounts"):
+        accounts.take()
+    file = tmp_path / "accounts.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"boot": "another"}))
+    assert Accounts(tmp_path, SPAN).take() == SPAN.first
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"boot": 1}', '{"boot": "b", "first": 1, "next": "x"}'])
+def test_a_torn_counter_is_no_traceback(tmp_path: Path, text: str) -> None:
+    (tmp_path / "accounts.json").write_text(text)
+    assert Accounts(tmp_path, SPAN).take() == SPAN.first
+
+
+@pytest.mark.parametrize(("first", "last"), [(5, 4), (0, 10), (1000, 200_000), (1_900_000_000, 1 << 31)])
+def test_a_range_that_could_meet_real_accounts_is_refused(first: int, last: int) -> None:
+    with pytest.raises(SandboxError):
+        AccountRange(first=first, last=last)
+
+
+def test_one_run_holds_the_room_and_the_next_is_told_so(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(BusyError, match=str(tmp_path)), locked(tmp_path):
+        pass
+    with locked(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("torn", [None, "", "{", "[]", "7"])
+def test_an_unclean_room_is_refused_until_somebody_has_looked(tmp_path: Path, torn: str | None) -> None:
+    mark_dirty(tmp_path, ("process 7",))
+    if torn is not None:
+        (tmp_path / MARK).write_text(torn)
+    with pytest.raises(HostUnfitError, match="runner host clear"), locked(tmp_path):
+        pass
+    assert clear(tmp_path, SPAN) == ()
+    with locked(tmp_path):
+        pass
+    assert clear(tmp_path, SPAN) is None
+
+
+def test_what_is_still_there_keeps_the_room_unclean(tmp_path: Path) -> None:
+    mark_dirty(tmp_path, ("process 7",))
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setuid(SPAN.first)
+            signal.pause()
+        finally:
+            os._exit(1)
+    try:
+        while not leftovers(SPAN.first):
+            pass
+        assert leftovers(SPAN.first) == (f"process {child}",)
+        assert clear(tmp_path, SPAN) == (f"process {child} of account {SPAN.first}",)
+        assert (tmp_path / MARK).exists()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert leftovers(SPAN.first) == ()
+
+
+def test_a_mark_of_another_boot_says_nothing_of_this_one(tmp_path: Path) -> None:
+    mark_dirty(tmp_path, ("process 7",))
+    mark = tmp_path / MARK
+    mark.write_text(json.dumps(json.loads(mark.read_text()) | {"boot": "another"}))
+    refuse_dirty(tmp_path)
+    assert not mark.exists()
+
+
+def test_an_account_is_known_as_long_as_one_of_its_units_is_there(tmp_path: Path) -> None:
+    records = AccountRecords(tmp_path / "userdb")
+    with records.record(SPAN.first) as name:
+        with records.record(SPAN.first) as again:
+            assert again == name
+        kept = sorted(path.name for path in (tmp_path / "userdb").iterdir())
+        assert kept == [f"{SPAN.first}.group", f"{SPAN.first}.user", f"{name}.group", f"{name}.user"]
+        assert json.loads((tmp_path / "userdb" / f"{SPAN.first}.user").read_text())["userName"] == name
+    assert list((tmp_path / "userdb").iterdir()) == []
