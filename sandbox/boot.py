@@ -16,6 +16,8 @@ from pathlib import Path
 
 HIDDEN = (("/tmp", "1777"), ("/var/tmp", "1777"), ("/run", "0755"), ("/var/log", "0755"))  # noqa: S108 - hidden, not used
 V1_CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids")
+_MOVES = 16
+"""How often processes are moved away: new ones may come meanwhile."""
 ASIDE = "cleanroom-outer"
 """The v2 group that processes move to where a group with controllers below it may hold none."""
 TARGET = "cleanroom.target"
@@ -91,10 +93,11 @@ def delegate(parent: Path) -> None:
     except OSError:
         aside = parent / ASIDE
         aside.mkdir(exist_ok=True)
-        while pids := (parent / "cgroup.procs").read_text(encoding="ascii").split():
-            for pid in pids:
-                with suppress(ProcessLookupError):  # It ended meanwhile.
-                    (aside / "cgroup.procs").write_text(pid, encoding="ascii")
+        for _ in range(_MOVES):
+            for pid in (parent / "cgroup.procs").read_text(encoding="ascii").split():
+                if pid != "0":  # A process of another pid namespace, which we cannot name: 0 would mean us.
+                    with suppress(ProcessLookupError):  # It ended meanwhile.
+                        (aside / "cgroup.procs").write_text(pid, encoding="ascii")
         (parent / "cgroup.subtree_control").write_text(order, encoding="ascii")
 
 
