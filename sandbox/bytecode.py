@@ -10,6 +10,9 @@ from sandbox.spec import PYTHON
 _UNHASHED = bytes(12)
 """Flags, time and size of a source, which nobody looks at in a program that is run by its path."""
 
+_STABLE = 2
+"""The format without references, whose bytes do not depend on what else this process has loaded."""
+
 
 def program_bytes(file: Path) -> bytes:
     """Give what to run in place of a source file; Python knows bytecode by its first bytes, not by its name.
@@ -20,4 +23,4 @@ def program_bytes(file: Path) -> bytes:
     if Path(sys.executable).resolve() != Path(PYTHON).resolve():
         return source
     code = compile(source, file.name, "exec", dont_inherit=True, optimize=2)
-    return importlib.util.MAGIC_NUMBER + _UNHASHED + marshal.dumps(code)
+    return importlib.util.MAGIC_NUMBER + _UNHASHED + marshal.dumps(code, _STABLE)

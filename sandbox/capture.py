@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sandbox.api import Changes, Pack, Sandbox
+from sandbox.bytecode import program_bytes
 from sandbox.contents import Contents, MemoryContents, digest_of
 from sandbox.errors import CaptureError, PatchError, TreeError
 from sandbox.findings import Finding, findings_of
@@ -60,7 +61,7 @@ class Capture:
 
 def harness_pack() -> Pack:
     """Give the harness as a tree to be stored; the mount that `capture` takes shows this folder."""
-    content = Path(__file__).with_name(HARNESS).read_bytes()
+    content = program_bytes(Path(__file__).with_name(HARNESS))
     entry = Entry(path=HARNESS.encode(), kind=Kind.FILE, sha256=digest_of(content), size=len(content))
     return Pack(entries=(entry,), blobs=lambda _: content)
 
