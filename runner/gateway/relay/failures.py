@@ -1,6 +1,7 @@
 """Why a provider gave no answer, whether to ask again, and what the agent is told. Pure."""
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -22,6 +23,7 @@ CONTEXT_WORDS = (
     "prompt is too long",
 )
 REFUSAL_WORDS = ("moderation", "flagged", "content_policy", "content policy", "content_filter")
+REQUEST_WORDS = ("invalid_request", "invalid request", "bad request", "bad_request", "validation")
 QUOTA_WORDS = (
     "insufficient_quota",
     "insufficient credit",
@@ -79,12 +81,22 @@ def status_failure(status: int, body: bytes, retry_after: str | None, now: datet
 
 
 def error_failure(error: object, body: bytes) -> Failure:
-    """Say what an `error` member in an answer of status 200 means; a numeric code is the status meant."""
+    """Say what an `error` member in an answer of status 200 means: the status in its code, or in its words."""
     members: Json = error if isinstance(error, dict) else {"message": str(error)}
-    code = members.get("code")
-    meant = code if isinstance(code, int) and 400 <= code <= 599 else 502  # noqa: PLR2004 - the range of error statuses
-    found = status_failure(meant, json.dumps({"error": members}).encode(), None, datetime.now(UTC))
+    text = json.dumps({"error": members}, default=str)  # numbers with a point were read as decimals
+    meant = _status_meant(members.get("code"), text.lower())
+    found = status_failure(meant, text.encode(), None, datetime.now(UTC))
     return Failure(kind=found.kind, status=200, message=found.message, transient=found.transient, body=body)
+
+
+def _status_meant(code: object, text: str) -> int:
+    """Give the status of an error without one of its own: what the request brought about is never the provider's."""
+    number = int(code) if isinstance(code, str) and re.fullmatch("[0-9]{3}", code) else code
+    if isinstance(number, int) and 400 <= number <= 599:  # noqa: PLR2004 - the range of error statuses
+        return number
+    if any(word in text for word in (*CONTEXT_WORDS, *REFUSAL_WORDS, *REQUEST_WORDS)):
+        return 400
+    return TOO_MANY if any(word in text for word in QUOTA_WORDS) else 502
 
 
 def _kind(status: int, text: str) -> str:

@@ -210,3 +210,28 @@ def test_an_endless_answer_is_given_up(gateway: Gateway) -> None:
     patience = replace(QUICK, retries=0)
     with blunt_provider(head + b" " * (65 << 20)) as url, open_gate(gateway, url, patience=patience) as gate:
         assert told(gate.chat()) == (400, "malformed")
+
+
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [
+        pytest.param('{"message":"later","code":502,"retry_after":1.5}', "overloaded", id="a-number-with-a-point"),
+        pytest.param('{"message":"the maximum context length is 8","code":"e"}', "context_length", id="context"),
+        pytest.param('{"message":"bad tool","type":"invalid_request_error"}', "refused", id="request"),
+        pytest.param('{"message":"no","code":"400"}', "refused", id="a-status-as-text"),
+        pytest.param('{"message":"insufficient_quota"}', "quota", id="quota"),
+        pytest.param('{"message":"upstream crashed","code":"server_error"}', "overloaded", id="its-own"),
+        pytest.param('"nothing more is known"', "overloaded", id="a-text"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_error_in_an_answer_of_status_200_is_blamed_on_who_brought_it_about(
+    gateway: Gateway, error: str, failure: str, *, stream: bool
+) -> None:
+    kind, body = ("text/event-stream", f'data: {{"error":{error}}}\n\n') if stream else ("application/json", "")
+    body = body or f'{{"error":{error}}}'
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\ncontent-length: {len(body)}\r\n\r\n"
+    patience = replace(QUICK, retries=0)
+    with blunt_provider((head + body).encode()) as url, open_gate(gateway, url, patience=patience) as gate:
+        assert gate.chat(stream=stream).status_code in {400, 403, 404}
+        assert (gate.line.failure, gate.line.status_upstream) == (failure, 200)
