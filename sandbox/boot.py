@@ -1,12 +1,13 @@
 """First program of a private systemd: run by path, with the standard library alone.
 
-Stage `outside` puts this process into control groups of its own and makes new namespaces; stage `inside` hides
-what a systemd would touch, shows the control groups as seen from the new namespace, and becomes systemd.
+Stage `outside` makes control groups and new namespaces; stage `inside` moves into the groups, hides what a systemd
+would touch, shows the control groups as seen from there, and becomes systemd.
 The order is that of facts/systemd.md: without the tmpfs mounts a private systemd empties the machine's real /tmp.
 """
 
 # ruff: noqa: S606 - becoming another program is what this one is for
 
+import ctypes
 import json
 import os
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 
 HIDDEN = (("/tmp", "1777"), ("/var/tmp", "1777"), ("/run", "0755"), ("/var/log", "0755"))  # noqa: S108 - hidden, not used
 V1_CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids")
+_CLONE_NEWCGROUP = 0x02000000
 _MOVES = 16
 """How often processes are moved away: new ones may come meanwhile."""
 ASIDE = "cleanroom-outer"
@@ -67,8 +69,8 @@ def base(path: str, mount: Path) -> Path:
     return group.parent if group.name == ASIDE else group
 
 
-def own_groups(name: str) -> None:
-    """Move this process into a sub-group `name` of where it is, in every hierarchy."""
+def make_groups(name: str) -> None:
+    """Make a group `name` where this process is, in every hierarchy; processes may need to move aside for it."""
     for controllers, path, mount in hierarchies():
         parent = base(path, mount)
         group = parent / name
@@ -78,7 +80,19 @@ def own_groups(name: str) -> None:
         if "cpuset" in controllers.split(","):
             for setting in ("cpuset.cpus", "cpuset.mems"):
                 (group / setting).write_bytes((parent / setting).read_bytes())
-        (group / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
+
+
+def join_groups(name: str) -> None:
+    """Move this process into those groups, which it is alone in, and have it see them as the roots.
+
+    With another one in there, even one it cannot see, a systemd on v2 could hand no controller on to its units.
+    """
+    for _, path, mount in hierarchies():
+        (base(path, mount) / name / "cgroup.procs").write_text("0", encoding="ascii")
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(_CLONE_NEWCGROUP) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), "a control group namespace")
 
 
 def delegate(parent: Path) -> None:
@@ -103,11 +117,11 @@ def delegate(parent: Path) -> None:
 
 def outside(plan: dict[str, str]) -> None:
     """Become `unshare`, whose one child is the stage inside; the parent's death ends both."""
-    own_groups(plan["group"])
+    make_groups(plan["group"])
     os.execv(
         "/usr/bin/setpriv",
         [
-            "setpriv", "--pdeathsig", "KILL", "unshare", "--fork", "--kill-child=KILL", "--pid", "--mount", "--cgroup",
+            "setpriv", "--pdeathsig", "KILL", "unshare", "--fork", "--kill-child=KILL", "--pid", "--mount",
             "--ipc", "--uts", "--net", "--mount-proc", "--propagation", "private",
             sys.executable, "-I", "-S", "-B", __file__, "inside", json.dumps(plan),
         ],
@@ -117,6 +131,7 @@ def outside(plan: dict[str, str]) -> None:
 def inside(plan: dict[str, str]) -> None:
     """Hide, show, and become systemd."""
     groups = hierarchies()
+    join_groups(plan["group"])
     for target, mode in HIDDEN:
         run("mount", "-t", "tmpfs", "-o", f"mode={mode},nosuid,nodev", "cleanroom", target)
     show_groups(groups)
