@@ -27,7 +27,7 @@ REMOVED = {
     "schema_version": 'write "schema": "cleanroom/release-configuration/1" instead',
     "strict_artifacts": "remove it; evidence is always verified strictly",
     "artifact_schemas": "remove it; every document names its own schema and version",
-    "canonical_expert_review": "remove it; reviews are recorded by 'runner review'",
+    "canonical_expert_review": "remove it; reviews are recorded beside a submission, by a later version",
     "retry_policy.allow_retries": "plan more with 'attempts'; repeat voids with 'void_tries'",
     "clean_room.user": "remove it; every unit gets a fresh account from 'clean_room.accounts'",
     "clean_room.home": "remove it; each unit's room is built below 'clean_room.state_dir'",
@@ -106,8 +106,8 @@ class RetryPolicy(Shape):
 class Accounts(Shape):
     """The range that fresh accounts are taken from."""
 
-    first: Annotated[int, Field(ge=100_000, le=(1 << 32) - 3)] = 1_900_000_000
-    last: Annotated[int, Field(ge=100_000, le=(1 << 32) - 3)] = 1_900_999_999
+    first: Annotated[int, Field(ge=100_000, lt=1 << 31)] = 1_900_000_000
+    last: Annotated[int, Field(ge=100_000, lt=1 << 31)] = 1_900_999_999
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -155,9 +155,11 @@ def _places(inputs: Inputs, subject: Subject) -> Iterator[Finding]:
 
 
 def _idle(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
-    active = [candidate for candidate in config.candidates if candidate.status is Status.ACTIVE]
-    if not active:
-        yield subject.error("candidates", "none is active, so nothing is planned", "set a status to active")
+    planned = [candidate for candidate in config.candidates if candidate.status is not Status.RETIRED]
+    if not planned:
+        yield subject.error("candidates", "all are retired, so nothing is planned", "set a status to active")
     for index, name in enumerate(config.nomination_ids):
-        if active and not any(each.nominations is None or name in each.nominations for each in active):
-            yield subject.warning(f"nominations[{index}]", f"no active candidate takes {name}", "remove it, or list it")
+        if planned and not any(each.nominations is None or name in each.nominations for each in planned):
+            yield subject.warning(
+                f"nominations[{index}]", f"no planned candidate takes {name}", "remove it, or list it"
+            )

@@ -145,9 +145,9 @@ def _grade(cell: Cell, last: TryState, rules: Rules) -> Step:
     if last.standing is Standing.CAPTURED:
         return Step(cell=cell, action=Action.GRADE, number=last.number, why="captured, not yet graded")
     if last.blame not in rules.void_blames:
-        return _skip(cell, last, f"grading is void by the {last.blame}; 'runner evaluate' grades it again")
+        return _skip(cell, last, f"grading is void by the {last.blame}, which another grading would not mend")
     if last.gradings >= GRADINGS:
-        return _skip(cell, last, f"graded {last.gradings} times, each void; 'runner evaluate' grades it again")
+        return _skip(cell, last, f"graded {last.gradings} times, each void; somebody has to look at the host")
     return Step(cell=cell, action=Action.GRADE, number=last.number, why="every grading so far ended in a fault")
 
 

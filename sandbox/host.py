@@ -90,7 +90,7 @@ def _await_init(process: "subprocess.Popen[bytes]") -> int:
         said = process.stderr.read(2000).decode(errors="replace").strip().replace("\n", "; ")
     raise HostUnfitError(
         f"a private systemd (it did not come up{': ' + said if said else ''})",
-        "run: runner doctor, as root, on a kernel with namespaces and control groups",
+        "run it as root, on a kernel with namespaces and control groups",
     )
 
 

@@ -24,8 +24,8 @@ from sandbox.tree import Entry, Kind, tree_digest
 Blobs = Callable[[str], bytes]
 """Gives a file's bytes by their SHA-256, as in `api.Pack`."""
 
-AUTHOR = b"cleanroom <cleanroom@localhost> 946684800 +0000"
-"""The one author and the one date of every commit of ours."""
+AUTHOR = b"dev <dev@localhost> 946684800 +0000"
+"""The one author and the one date of every commit of ours; a candidate sees them, and they tell nothing."""
 
 _DIFF = (
     "diff-tree", "-p", "--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff",

@@ -305,7 +305,16 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
             id="public",
         ),
         pytest.param(
-            {"candidates": [{"id": "nop", "agent": "nop", "status": "experimental"}]},
+            {
+                "candidates": [
+                    {
+                        "id": "nop",
+                        "agent": "nop",
+                        "status": "retired",
+                        "retired": {"reason": "done", "date": "2026-11-29"},
+                    }
+                ]
+            },
             ("error", "candidates"),
             id="idle",
         ),

@@ -55,7 +55,7 @@ def test_it_holds_one_root_commit_and_no_other_object(tmp_path: Path) -> None:
     assert git(tmp_path, "reflog") == git(tmp_path, "remote") == git(tmp_path, "tag") == ""
     assert git(tmp_path, "branch", "-a") == "* main\n"
     log = git(tmp_path, "log", "--format=%an %ae %ad %cn %s", "--date=iso")
-    assert log == "cleanroom cleanroom@localhost 2000-01-01 00:00:00 +0000 cleanroom base\n"
+    assert log == "dev dev@localhost 2000-01-01 00:00:00 +0000 dev base\n"
 
 
 @FEW
