@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import pytest
 
@@ -38,6 +38,9 @@ RAN = Ran(
 )
 
 
+Told = TypeVar("Told")
+
+
 @dataclass
 class ToldRuntime:
     """Answers the probe and runs the agent as a test wants it."""
@@ -53,7 +56,7 @@ class ToldRuntime:
         return _said(self.ran)
 
 
-def _said(told: Any) -> Any:  # noqa: ANN401 - whatever a test told
+def _said(told: Told | Exception) -> Told:
     if isinstance(told, Exception):
         raise told
     return told
