@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flow.bench import RUNNER, Bench, listing
+from tests.flow.bench import RUNNER, Bench, copied, listing
 
 pytestmark = pytest.mark.systemd
 
@@ -144,14 +144,17 @@ def test_a_changed_input_under_a_used_id_is_refused_by_name(
     assert not bench.attempt("oracle").exists()
 
 
-def test_a_manifest_that_was_touched_is_refused(bench: Bench) -> None:
+def test_a_manifest_that_was_touched_is_refused_and_its_evidence_is_found(piloted: Bench, benches: Path) -> None:
+    bench = copied(piloted, benches / "touched", runnable=False)
     data = bench.manifest.read_bytes()
     bench.manifest.chmod(0o644)
-    bench.manifest.write_bytes(data.replace(b'"attempt":1', b'"attempt":2', 1))
-    for words in (("freeze",), ("verify", "--no-rebuild")):
-        said = bench.run(*words)
-        assert said.code in {2, 3}
-        assert str(bench.manifest) in said.err + said.out
+    bench.manifest.write_bytes(data.replace(b'"wall_ms":90000', b'"wall_ms":90001', 1))
+    said = bench.run("freeze")
+    assert said.code == 2
+    assert str(bench.manifest) in said.err
+    said = bench.run("verify", "--no-rebuild")
+    assert said.code == 3
+    assert str(bench.attempt("oracle") / "try-1") in said.out
 
 
 def test_what_was_never_frozen_is_told(benches: Path, frozen: Bench) -> None:
