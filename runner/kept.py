@@ -45,6 +45,7 @@ _SUBMISSION = {
     "telemetry.json": Kept(model=Telemetry),
     "preflight.json": Kept(model=Preflight),
     "ledger.jsonl": Kept(model=LedgerLine, lines=True),
+    "preflight.jsonl": Kept(model=LedgerLine, required=False, lines=True),
     "launcher.json": Kept(model=Walls),
     "host.json": Kept(model=Host),
     "streams/stdout": Kept(),

@@ -81,6 +81,8 @@ class Trail:
             files["launcher.json"] = _walls(self.walls)
         if self.ran is not None:
             files |= _run_files(self.ran)
+            if self.asked is not None and self.asked.fresh and self.asked.lines:
+                files["preflight.jsonl"] = jsonl(self.asked.lines)
         return files
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -27,6 +27,7 @@ from tests.fakes import PlainSandbox
 from tests.unit.runner.evidence_maker import SOLVER, WELL, a_manifest, a_store
 from tests.unit.runner.test_evaluation import PASSES
 from tests.unit.runner.test_evaluation import set_up as staged_in
+from tests.unit.runner.test_outcome import line
 
 MANIFEST = a_manifest()
 HI = Asked(preflight=Preflight(needed=True, prompt="hi?", available=True, reason=None))
@@ -182,3 +183,16 @@ def test_who_does_not_answer_is_unavailable_and_never_works(tmp_path: Path) -> N
     assert tried.void.outcome is Outcome.UNAVAILABLE
     assert tried.void.facts.unavailable is not None
     assert (tried.store.folder(tried.store.trial(SOLVER, 1)) / VOID).is_dir()
+
+
+@pytest.mark.parametrize(
+    ("fresh", "kept"), [pytest.param(True, True, id="asked"), pytest.param(False, False, id="known")]
+)
+def test_the_try_that_asked_keeps_the_requests_of_the_probe(tmp_path: Path, *, fresh: bool, kept: bool) -> None:
+    asked = replace(HI, runs=(replace(RAN, lines=(line(None),)),), fresh=fresh)
+    tried = trying(tmp_path, ToldRuntime(asked=asked))
+    tried.run()
+    (found,) = tried.store.tries(SOLVER)
+    assert found.void is not None
+    assert found.void.holds("preflight.jsonl") is kept
+    assert (found.void.document(Void, "void.json").phases.preflight is not None) is kept
