@@ -6,12 +6,12 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import mkdtemp
 
+import pydantic
 import pytest
 
 from runner.settings import load_settings, own_checkout
@@ -43,7 +43,7 @@ def install(checkout: Path) -> None:
     venv = checkout / ".venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     packages = next((venv / "lib").glob("python3*/site-packages"))
-    (packages / "checkout.pth").write_text(f"{checkout}\n{sysconfig.get_path('purelib')}\n")
+    (packages / "checkout.pth").write_text(f"{checkout}\n{Path(pydantic.__file__).parents[1]}\n")
     command = venv / "bin/runner"
     command.write_text(f"#!{venv}/bin/python\nfrom runner.cli import main\n\nmain()\n")
     command.chmod(0o755)
