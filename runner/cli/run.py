@@ -66,4 +66,6 @@ def _json(shown: Rehearsal) -> str:
 def _said(done: Done) -> str:
     if done.is_idle:
         return "nothing was left to do"
-    return f"{done.tries} tries, {done.gradings} further gradings, {done.voids} void"
+    tries = "1 try" if done.tries == 1 else f"{done.tries} tries"
+    gradings = "1 further grading" if done.gradings == 1 else f"{done.gradings} further gradings"
+    return f"{tries}, {gradings}, {done.voids} void"

@@ -100,6 +100,19 @@ diff --git a/clamp.py b/clamp.py
 
 RIGHT = "def clamp(value, low, high):\n    return min(high, max(low, value))\n"
 
+RECORDED = """\
+diff --git a/clamp.py b/clamp.py
+index 0000000..1111111 100644
+--- a/clamp.py
++++ b/clamp.py
+@@ -1,2 +1,4 @@
+ def clamp(value, low, high):
++    if value > high:
++        return high
+     return max(low, value)
+"""
+"""What the candidate `recorded` left behind elsewhere."""
+
 SCRIPTS: dict[str, tuple[tuple[str, dict[str, object]], ...]] = {
     "right": (("write_file", {"path": "clamp.py", "content": RIGHT}),),
     "sleeper": (("run", {"command": f"setsid sleep {SLEEP} & sleep {SLEEP}", "timeout_s": 100}),),
@@ -118,6 +131,7 @@ CONFIG: dict[str, object] = {
         {"id": "oracle", "agent": "oracle"},
         {"id": "nop", "agent": "nop"},
         *({"id": name, "agent": "native", "model": f"scripted/{name}", "route": "scripted"} for name in SCRIPTS),
+        {"id": "recorded", "agent": "patch", "patches": "config/patches"},
     ],
     "routes": [{"id": "scripted", "scripted": "config/scenarios"}],
     "limits": {
@@ -192,6 +206,7 @@ def write_bench(checkout: Path, config: dict[str, object] = CONFIG) -> Bench:
     scenarios = {f"{name}.json": json.dumps(_scenario(name)) for name in SCRIPTS}
     written(checkout / "config/nominations/clamp", NOMINATION)
     written(checkout / "config/scenarios", scenarios)
+    written(checkout / "config/patches", {"clamp.patch": RECORDED})
     bench = Bench(checkout=checkout)
     bench.config.write_text(json.dumps(config))
     return bench

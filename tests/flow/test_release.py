@@ -17,15 +17,25 @@ NOBODY = ("/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"
 def test_the_table_says_what_each_candidate_came_to(piloted: Bench) -> None:
     said = piloted.run("aggregate")
     assert said.code == 0
-    rows = [line.split("  ") for line in said.out.splitlines()[1:6]]
+    rows = [line.split("  ") for line in said.out.splitlines()[1:7]]
     assert [[word.strip() for word in row if word.strip()] for row in rows] == [
         ["oracle", "clamp", "completed", "passed (in_process)", "public tests passed, hidden checks passed (hidden)"],
         ["nop", "clamp", "tests_failed", "failed (in_process)", "public tests failed, hidden check hidden failed"],
         ["right", "clamp", "completed", "passed (in_process)", "public tests passed, hidden checks passed (hidden)"],
         ["sleeper", "clamp", "missing_artifacts", "none", "the evidence lacks a try: it was never run"],
         ["slow", "clamp", "missing_artifacts", "none", "the evidence lacks a try: it was never run"],
+        ["recorded", "clamp", "missing_artifacts", "none", "the evidence lacks a try: it was never run"],
     ]
     assert (piloted.checkout / "results/bench-1/aggregate.json").is_file()
+
+
+def test_a_submission_made_elsewhere_is_judged_like_any_other(bench: Bench) -> None:
+    said = bench.run("pilot", "--candidate", "recorded")
+    assert (said.code, said.out) == (0, "1 try, 0 further gradings, 0 void\n")
+    patch = (bench.attempt("recorded") / "try-1/submission/candidate.diff").read_text()
+    assert "+    if value > high:\n+        return high\n" in patch
+    row = next(line for line in bench.run("aggregate").out.splitlines() if line.startswith("recorded"))
+    assert row.split()[2:4] == ["completed", "passed"]
 
 
 def test_all_evidence_is_what_it_says_it_is(piloted: Bench) -> None:
