@@ -90,7 +90,7 @@ def test_a_submission_sealed_before_its_runner_was_killed_is_graded_and_not_run_
     sealed = listing(folder / "submission")
 
     said = bench.run("pilot", "--resume", "--candidate", "slow")
-    assert (said.code, said.out) == (0, "0 tries, 1 further gradings, 0 void\n")
+    assert (said.code, said.out) == (0, "0 tries, 1 further grading, 0 void\n")
     assert listing(folder / "submission") == sealed
     assert names(folder) == ["begun.json", "gradings", "submission"]
     assert not (bench.attempt("slow") / "try-2").exists()
