@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from sandbox.api import Pack, Sandbox
+from sandbox.api import LauncherReport, Pack, Sandbox
 from sandbox.spec import Limits, Mount, ObjectId
 
 
@@ -64,6 +64,8 @@ class Verdict:
     detail: str = ""
     """One sentence for people; never parsed."""
     duration_ms: int = 0
+    report: LauncherReport | None = None
+    """What the launcher of the unit with the submitted code saw."""
     private_log: bytes = b""
     """What the unit printed: kept privately by digest, never published, never read for a verdict."""
 

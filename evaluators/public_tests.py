@@ -11,7 +11,7 @@ from evaluators.model import Bench, Submission
 from evaluators.packing import laid_over
 from evaluators.pytest_suite import import_folders
 from sandbox import unit
-from sandbox.api import Pack, WorkspaceRequest
+from sandbox.api import LauncherReport, Pack, WorkspaceRequest
 from sandbox.spec import PYTHON, WORKSPACE_ROOT, Role, UnitSpec
 from sandbox.termination import Cause, Termination
 
@@ -38,6 +38,8 @@ class TestsResult:
     termination: Termination
     stdout: bytes
     stderr: bytes
+    report: LauncherReport | None = None
+    """What the unit's launcher saw."""
 
     @property
     def passed(self) -> bool:
@@ -67,7 +69,7 @@ def run_public_tests(tests: PublicTests, submission: Submission, bench: Bench) -
     end = result.termination
     if end.is_fault or end.cause is Cause.KILLED:
         raise EvaluatorError(f"the public tests' unit ended by {end.cause}: {end.detail}")
-    return TestsResult(termination=end, stdout=result.stdout, stderr=result.stderr)
+    return TestsResult(termination=end, stdout=result.stdout, stderr=result.stderr, report=result.report)
 
 
 def environment(bench: Bench) -> tuple[tuple[str, str], ...]:

@@ -15,6 +15,7 @@ from evaluators.errors import EvaluatorError
 from evaluators.model import Assurance, Case, Verdict, VerdictCause
 from evaluators.text import clean
 from evaluators.twins import Disguise, Twin
+from sandbox.api import LauncherReport
 from sandbox.termination import Cause, Termination
 
 Key = tuple[str, Twin | None]
@@ -29,6 +30,8 @@ class Run:
     chosen: tuple[ProvenTwin, ...]
     transcript: Transcript
     termination: Termination
+    report: LauncherReport | None = None
+    """What the unit's launcher saw."""
 
 
 def check_it_started(run: Run, printed: bytes) -> None:

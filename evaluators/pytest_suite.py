@@ -103,7 +103,8 @@ class PytestSuite:
         run, printed = self._run([each.twin for each in chosen], chosen, submission, bench)
         check_it_started(run, printed)
         verdict = rule(calibration, run)
-        return replace(verdict, duration_ms=run.termination.usage.wall_ms, private_log=printed)
+        wall_ms = run.termination.usage.wall_ms
+        return replace(verdict, duration_ms=wall_ms, private_log=printed, report=run.report)
 
     def _calibrated(self) -> Calibration:
         if self.calibration is None:
@@ -129,7 +130,13 @@ class PytestSuite:
             )
             result = unit.run(bench.sandbox, spec, stdin=self._task(made, key, bench))
         transcript = read_channel(result.stdout, key)
-        run = Run(disguise=made, chosen=chosen, transcript=transcript, termination=result.termination)
+        run = Run(
+            disguise=made,
+            chosen=chosen,
+            transcript=transcript,
+            termination=result.termination,
+            report=result.report,
+        )
         return run, result.stderr
 
     def _limits(self, limits: Limits, made: Disguise, twins: int) -> Limits:

@@ -138,7 +138,7 @@ class Attempts:
             trail.ran = self.runtime.run(trail.candidate, self._task(trail.candidate, staged), room, trail.take)
             trail.walls["solution"] = trail.ran.result.report
             trail.phase = Phase.CAPTURE
-            return capture(
+            captured = capture(
                 self.stages.sandbox,
                 workspace,
                 staged.base,
@@ -146,6 +146,9 @@ class Attempts:
                 CaptureLimits(),
                 self.stages.inspection(),
             )
+        if captured.report is not None:
+            trail.walls["inspection"] = captured.report
+        return captured
 
     def _task(self, candidate: Candidate, staged: Staged) -> AgentTask:
         nomination = staged.prepared.nomination

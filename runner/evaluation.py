@@ -20,7 +20,7 @@ from runner.grading import Parts
 from runner.kept import LOGS
 from runner.policy import Change, as_fact, check_policy, rules_of
 from runner.staging import Staged, roomy
-from sandbox.api import Pack
+from sandbox.api import LauncherReport, Pack
 from sandbox.errors import KeeperError, SandboxError
 from sandbox.findings import Finding
 from sandbox.patch import Repository
@@ -53,6 +53,8 @@ class Evaluation:
     tests: PublicTests | None = None
     rulings: list[Ruling] = field(default_factory=list)
     logs: dict[str, bytes] = field(default_factory=dict)
+    walls: dict[str, LauncherReport] = field(default_factory=dict)
+    """What the launcher of each unit saw."""
     fault: VoidFact | None = None
     phases: Phases = field(default_factory=Phases)
 
@@ -73,6 +75,8 @@ class Evaluation:
         if self.tests is not None:
             files["public-tests.json"] = canonical(self.tests)
         files |= {f"evaluators/{each.id}.json": canonical(each) for each in self.rulings}
+        if self.walls:
+            files["launcher.json"] = writing.walls(self.walls)
         return files | {f"{LOGS}/{digest}": log for digest, log in self.logs.items()}
 
     def keep(self, log: bytes) -> None:
@@ -144,6 +148,8 @@ def _test(evaluation: Evaluation) -> None:
     result = run_public_tests(staged.tests, judged, roomy(staged.tests_bench, judged))
     for log in (result.stdout, result.stderr):
         evaluation.keep(log)
+    if result.report is not None:
+        evaluation.walls["public-tests"] = result.report
     evaluation.tests = writing.public_tests(result, tree=evaluation.policy.tree_sha256)
     evaluation.phases = evaluation.phases.model_copy(update={"public_tests": writing.spent(result.termination)})
     if result.termination.cause in _ENDED_FROM_OUTSIDE:
@@ -170,6 +176,8 @@ def _judge(evaluation: Evaluation, evaluator: Evaluator) -> None:
             evaluation.fault = VoidFact(blame=Blame.NOMINATION, phase=Phase.EVALUATORS, reason=why)
             return
     evaluation.keep(verdict.private_log)
+    if verdict.report is not None:
+        evaluation.walls[f"evaluators/{evaluator.id}"] = verdict.report
     evaluation.rulings.append(
         writing.ruling(
             verdict,

@@ -7,7 +7,7 @@ from pathlib import Path
 from runner.agents.traffic import sum_traffic
 from runner.canonical import canonical, parse
 from runner.documents import writing
-from runner.documents.evidence import UnitEnd, Walls
+from runner.documents.evidence import UnitEnd
 from runner.documents.facts import Phase, Phases, Spent
 from runner.documents.ledger import LedgerLine
 from runner.documents.seal import Trial
@@ -78,7 +78,7 @@ class Trail:
         if self.lines():
             files["ledger.jsonl"] = jsonl(self.lines())
         if self.walls:
-            files["launcher.json"] = _walls(self.walls)
+            files["launcher.json"] = writing.walls(self.walls)
         if self.ran is not None:
             files |= _run_files(self.ran)
             if self.asked is not None and self.asked.fresh and self.asked.lines:
@@ -126,7 +126,3 @@ def _run_files(ran: Ran) -> dict[str, bytes]:
         "streams/stdout": result.stdout,
         "streams/stderr": result.stderr,
     }
-
-
-def _walls(walls: dict[str, LauncherReport]) -> bytes:
-    return canonical(Walls.model_validate({"units": {name: report.seen for name, report in walls.items()}}))

@@ -1,9 +1,9 @@
 """The clean-room line: what a program left behind becomes a proven change to the frozen base."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sandbox.api import Changes, Pack, Sandbox
+from sandbox.api import Changes, LauncherReport, Pack, Sandbox
 from sandbox.bytecode import program_bytes
 from sandbox.contents import Contents, MemoryContents, digest_of
 from sandbox.errors import CaptureError, PatchError, TreeError
@@ -48,6 +48,8 @@ class Capture:
     findings: tuple[Finding, ...]
     contents: Contents = field(repr=False, compare=False)
     """The bytes of the changed files."""
+    report: LauncherReport | None = field(default=None, repr=False, compare=False)
+    """What the inspection unit's launcher saw."""
 
     @property
     def changed_paths(self) -> tuple[bytes, ...]:
@@ -83,8 +85,9 @@ def capture(
     contents = MemoryContents()
     with sandbox.changes(workspace) as (view, listed):
         changes = outermost(listed)
-        seen = _inspect(sandbox, view, harness, InspectionReader(changes, limits, contents), request(changes, limits))
-    return settle(seen, changes, base, repository, contents)
+        reader = InspectionReader(changes, limits, contents)
+        seen, report = _inspect(sandbox, view, harness, reader, request(changes, limits))
+    return replace(settle(seen, changes, base, repository, contents), report=report)
 
 
 def settle(seen: Inspection, changes: Changes, base: Base, repository: Repository, contents: Contents) -> Capture:
@@ -116,14 +119,16 @@ def settle(seen: Inspection, changes: Changes, base: Base, repository: Repositor
     )
 
 
-def _inspect(sandbox: Sandbox, view: WorkspaceId, harness: Mount, reader: InspectionReader, asked: bytes) -> Inspection:
+def _inspect(
+    sandbox: Sandbox, view: WorkspaceId, harness: Mount, reader: InspectionReader, asked: bytes
+) -> tuple[Inspection, LauncherReport]:
     argv = PYTHON, "-I", "-S", "-B", f"{harness.target}/{HARNESS}"
     spec = inspection(Program(argv=argv, mounts=(harness,)), view)
     result = run(sandbox, spec, stdin=asked, on_stdout=reader.feed)
     if not result.termination.succeeded:
         end = result.termination
         raise CaptureError(f"the inspection ended by {end.cause} {end.status}: {result.stderr[-500:]!r}")
-    return reader.finish()
+    return reader.finish(), result.report
 
 
 def _changed(seen: Inspection, found: tuple[Difference, ...]) -> tuple[Entry, ...]:

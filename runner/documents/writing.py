@@ -1,15 +1,16 @@
 """From the plain values of the sandbox and the evaluators to the documents that keep them."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 
 import sandbox.capture
 from evaluators.model import Verdict
 from evaluators.public_tests import TestsResult
-from runner.canonical import sha256
+from runner.canonical import canonical, sha256
 from runner.documents.capture import Capture, CaptureFinding
-from runner.documents.evidence import CaseResult, Host, PublicTests, Ruling, Tree
+from runner.documents.evidence import CaseResult, Host, PublicTests, Ruling, Tree, Walls
 from runner.documents.facts import Change, End, Spent, path_bytes, path_text
-from sandbox.api import HostFacts
+from sandbox.api import HostFacts, LauncherReport
 from sandbox.findings import Finding
 from sandbox.termination import Termination, Usage
 from sandbox.tree import Entry
@@ -113,6 +114,11 @@ def host(facts: HostFacts) -> Host:
         layers=facts.layers,
         image=facts.image,
     )
+
+
+def walls(reports: Mapping[str, LauncherReport]) -> bytes:
+    """Write down what the launcher of each unit saw."""
+    return canonical(Walls.model_validate({"units": {name: report.seen for name, report in reports.items()}}))
 
 
 def ruling(verdict: Verdict, *, evaluator: str, digest: str, tree: str) -> Ruling:

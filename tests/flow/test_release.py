@@ -1,5 +1,6 @@
 """A whole release through the real command line: what each command says, writes, and leaves alone."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -27,6 +28,15 @@ def test_the_table_says_what_each_candidate_came_to(piloted: Bench) -> None:
         ["recorded", "clamp", "missing_artifacts", "none", "the evidence lacks a try: it was never run"],
     ]
     assert (piloted.checkout / "results/bench-1/aggregate.json").is_file()
+
+
+def test_what_each_launcher_saw_is_sealed(piloted: Bench) -> None:
+    tried = piloted.attempt("right") / "try-1"
+    units = json.loads((tried / "submission/launcher.json").read_bytes())["units"]
+    assert sorted(units) == ["inspection", "preflight-1", "solution"]
+    units |= json.loads((tried / "gradings/grading-1/launcher.json").read_bytes())["units"]
+    assert {"public-tests", "evaluators/hidden"} < set(units)
+    assert all("NoNewPrivs:\t1" in seen["status"] for seen in units.values())
 
 
 def test_a_submission_made_elsewhere_is_judged_like_any_other(bench: Bench) -> None:
