@@ -147,30 +147,26 @@ class Keeping:
         """Start a unit as far as its launcher."""
         name = f"job-{token_hex(8)}"
         ends, streams, handle = unit_pipes(socket_input=spec.role is Role.GATEWAY)
+        passed = (ends.stdin, ends.stdout, ends.stderr, ends.handle)
         try:
-            with ExitStack() as owned:
+            with ExitStack() as unsent, ExitStack() as owned:
+                unsent.callback(handle.close)
+                for descriptor in passed:
+                    unsent.callback(os.close, descriptor)
                 place = self._place(spec, name, owned)
                 added = tuple(
                     Property(name=stream, signature="h", value=descriptor, why="a pipe the runner pumps")
                     for stream, descriptor in zip(_STREAMS, streams, strict=True)
                 )
+                answer: dict[str, object] = {"place": asdict(place), "view": asdict(self._view(place))}
                 unit = self._unit(spec, place, handle)
                 self.units.begin(unit, (*unit_properties(spec, place), *added))
                 unit.owned.push(owned.pop_all())
-        except BaseException:
-            handle.close()
-            for descriptor in (ends.stdin, ends.stdout, ends.stderr, ends.handle):
-                os.close(descriptor)
-            raise
+                unsent.pop_all()
         finally:
             for descriptor in streams:
                 os.close(descriptor)
-        return {"place": asdict(place), "view": asdict(self._view(place))}, (
-            ends.stdin,
-            ends.stdout,
-            ends.stderr,
-            ends.handle,
-        )
+        return answer, passed
 
     def _unit(self, spec: UnitSpec, place: UnitPlace, handle: socket) -> Unit:
         group = UnitGroup(self.units.layout, slice_path(place.slice), f"{place.unit}.service")

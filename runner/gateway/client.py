@@ -86,20 +86,22 @@ class Gateway:
         own = socket.socket(fileno=listener)
         traffic = AttemptTraffic(attempt=terms.attempt, on_line=on_line, listener=own)
         self._attempts[terms.attempt] = traffic
-        try:
+        with contextlib.ExitStack() as ending:
+            ending.callback(own.close)
+            ending.callback(self._attempts.pop, terms.attempt)
+            failing = ending.enter_context(contextlib.ExitStack())
+            failing.callback(self._close_whatever_is, traffic)
             packet = {"do": "open", **asdict(terms), "headers": [list(pair) for pair in terms.headers]}
             self._send(packet, listener)
             self.expect(traffic.opened, OPENED_S, "did not open an attempt")
             yield traffic
-        except BaseException:
-            with contextlib.suppress(GatewayError):
-                self._close(traffic)
-            raise
-        else:
+            failing.pop_all()
             self._close(traffic)
-        finally:
-            del self._attempts[terms.attempt]
-            own.close()
+
+    def _close_whatever_is(self, traffic: AttemptTraffic) -> None:
+        """Close an attempt that something else has ended; the gateway's own word counts less then."""
+        with contextlib.suppress(GatewayError):
+            self._close(traffic)
 
     def _close(self, traffic: AttemptTraffic) -> None:
         self._send({"do": "close", "attempt": traffic.attempt})
