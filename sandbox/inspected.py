@@ -115,10 +115,11 @@ class InspectionReader:
         if self._end is None or self._buffer:
             raise CaptureError("the inspection's answer is cut short")
         seen = tuple(self._seen.values())
-        wanted = {"kind": "end", "entries": len(seen), "overflow": self._end.get("overflow")}
-        if self._end != wanted | {"sha256": self._sum.hexdigest()} or self._end["overflow"] not in {0, 1}:
+        overflow = self._end.get("overflow") == 1
+        self._sum.update(b'"entries":%d,"overflow":%d' % (len(seen), overflow))
+        wanted = {"kind": "end", "entries": len(seen), "overflow": int(overflow), "sha256": self._sum.hexdigest()}
+        if self._end != wanted:
             raise CaptureError("the inspection's answer does not add up")
-        overflow = self._end["overflow"] == 1
         if not overflow and not self._expected <= {each.path for each in seen}:
             raise CaptureError("the inspection did not look at all that changed")
         return Inspection(seen=seen, overflow=overflow)

@@ -71,6 +71,7 @@ class Answer:
     def end(self, *, overflow: bool) -> None:
         """Write the footer, and whatever was held back."""
         counts = f'"entries":{self.entries},"overflow":{int(overflow)}'
+        self._sum.update(counts.encode())
         footer = f'{{"kind":"end",{counts},"sha256":"{self._sum.hexdigest()}"}}'.encode()
         self._out.write(len(footer).to_bytes(4, "big") + footer)
         self._out.flush()
