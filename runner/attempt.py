@@ -9,7 +9,7 @@ from runner.agent_end import agent_end, agent_run
 from runner.agents.model import AgentTask
 from runner.agents.registry import AGENTS
 from runner.artifacts import read_sealed
-from runner.canonical import canonical, parse, sha256
+from runner.canonical import canonical, canonical_lines, parse, sha256
 from runner.documents import writing
 from runner.documents.evidence import Begun, Submission
 from runner.documents.facts import (
@@ -36,7 +36,7 @@ from runner.parsing import read_file
 from runner.roster import Agent, Candidate
 from runner.runtime import Room, Runtime
 from runner.staging import Staged, Stages
-from runner.trail import LEDGER, Trail, cost_of, jsonl, left_lines
+from runner.trail import LEDGER, Trail, cost_of, left_lines
 from sandbox.api import Pack, WorkspaceRequest
 from sandbox.capture import Capture, capture
 from sandbox.errors import CaptureError, KeeperError, PatchError, SandboxError
@@ -193,7 +193,7 @@ class Attempts:
             "candidate.diff": captured.patch,
             "tree.json": canonical(writing.tree(captured)),
             "capture.json": canonical(writing.capture(captured)),
-            "ledger.jsonl": jsonl(ran.lines),
+            "ledger.jsonl": canonical_lines(ran.lines),
             "host.json": canonical(host),
         }
         self.store.seal_submission(trail.trial, files)
@@ -231,7 +231,7 @@ class Attempts:
         spent = Phases(solution=Spent(cost_usd=cost_of(lines))) if lines else Phases()
         begun = parse(Begun, read_file(folder / BEGUN), str(folder / BEGUN))
         made = Made(origin=self._origin(candidate, staged), started_ms=begun.started_ms, ended_ms=None, phases=spent)
-        files = {"ledger.jsonl": jsonl(lines)} if lines else {}
+        files = {"ledger.jsonl": canonical_lines(lines)} if lines else {}
         self.store.seal_void(void(trial, Facts(void=fact), made), files)
         left.unlink(missing_ok=True)
 

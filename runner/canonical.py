@@ -71,11 +71,6 @@ def parse_lines(model: type[D], data: bytes, file: str) -> tuple[D, ...]:
     return tuple(parse(model, line, f"{file}:{number}") for number, line in enumerate(lines, 1))
 
 
-def check_canonical(data: bytes, file: str) -> object:
-    """Read JSON of whatever schema that must be in its only form."""
-    return _load(data, file)
-
-
 def _why(error: ValueError) -> str:
     return "a lone surrogate" if isinstance(error, UnicodeEncodeError) else str(error)
 

@@ -65,12 +65,6 @@ def patched(fixture: Fixture, patch: StoredFile, repository: Repository) -> Solu
     return Solution(change=Pack(entries=applied.changes, blobs=contents.get), digest=digest)
 
 
-def patch_of(solution: Solution, fixture: Fixture, repository: Repository) -> bytes:
-    """Give a change as the patch that the agents `oracle` and `patch` apply."""
-    base = repository.ingest(fixture.entries, fixture.contents.get)
-    return repository.patch(base, solution.change.entries, solution.change.blobs)
-
-
 def projected(fixture: Fixture, later: Fixture, allowed: Matcher, origin: str) -> Solution:
     """Make a solution of what a later tree changes at the allowed paths; all else stays the fixture's.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.agents.traffic import sum_traffic
-from runner.canonical import canonical, parse
+from runner.canonical import canonical, canonical_lines, parse
 from runner.documents import writing
 from runner.documents.evidence import UnitEnd
 from runner.documents.facts import Phase, Phases, Spent
@@ -76,24 +76,19 @@ class Trail:
         if self.asked is not None:
             files["preflight.json"] = canonical(self.asked.preflight)
         if self.lines():
-            files["ledger.jsonl"] = jsonl(self.lines())
+            files["ledger.jsonl"] = canonical_lines(self.lines())
         if self.walls:
             files["launcher.json"] = writing.walls(self.walls)
         if self.ran is not None:
             files |= _run_files(self.ran)
             if self.asked is not None and self.asked.fresh and self.asked.lines:
-                files["preflight.jsonl"] = jsonl(self.asked.lines)
+                files["preflight.jsonl"] = canonical_lines(self.asked.lines)
         return files
 
 
 def cost_of(lines: tuple[LedgerLine, ...]) -> str | None:
     """Give what requests cost together; None where nobody said."""
     return sum_traffic(lines).cost if lines else None
-
-
-def jsonl(lines: tuple[LedgerLine, ...]) -> bytes:
-    """Write lines as they are sealed."""
-    return b"".join(canonical(line) + b"\n" for line in lines)
 
 
 def left_lines(ledger: Path) -> tuple[LedgerLine, ...]:

@@ -11,7 +11,7 @@ from runner.errors import FixtureError, SupplyError
 from runner.fixture import Fixture, build_fixture, check_fixture
 from runner.nomination import Nomination, load_nomination
 from runner.sdist import Downloads
-from runner.solution import Solution, build_solution, patch_of, patched
+from runner.solution import Solution, build_solution, patched
 from sandbox.patch import Repository
 from sandbox.tree import Kind
 from tests.unit.runner.archives import FakeIndex, pin_of, sdist
@@ -176,9 +176,8 @@ def test_a_patch_solution_changes_what_it_says(tmp_path: Path) -> None:
     repository = Repository(tmp_path / "bases.git")
     solution = build_solution(chosen, fixture, NOTHING, repository)
     assert solution_content(solution) == {"wordcount.py": b"def count(text): return len(text.split())\n"}
-    again = repository.apply(
-        repository.ingest(fixture.entries, fixture.contents.get), patch_of(solution, fixture, repository)
-    )
+    base = repository.ingest(fixture.entries, fixture.contents.get)
+    again = repository.apply(base, repository.patch(base, solution.change.entries, solution.change.blobs))
     assert again.changes == solution.change.entries
 
 
