@@ -138,7 +138,6 @@ def _properties(config: ReleaseConfig) -> tuple[Property, ...]:
         account="<account>",
         uid=config.clean_room.accounts.first,
         root="<run>/<unit>/root",
-        launcher="<run>/launcher",
         empty="<run>/<unit>/empty",
         workspace="<run>/<workspace>/tree",
         home="<run>/<workspace>/image/home",

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 HIDDEN = (("/tmp", "1777"), ("/var/tmp", "1777"), ("/run", "0755"), ("/var/log", "0755"))  # noqa: S108 - hidden, not used
+GROUPS = "/sys/fs/cgroup"
 V1_CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids")
 _CLONE_NEWCGROUP = 0x02000000
 _MOVES = 16
@@ -37,6 +38,10 @@ UNITS = {
 }
 
 
+SWITCH = "passwd: files systemd\ngroup: files systemd\ninitgroups: files\nshadow: files\nhosts: files\n"
+"""Our accounts are records of systemd's; they are in no further group, so nobody is asked for one."""
+
+
 def run(*argv: str) -> None:
     """Run one program of the system's, with nothing inherited but its descriptors."""
     subprocess.run(argv, check=True, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, stdin=subprocess.DEVNULL)
@@ -48,6 +53,8 @@ def hierarchies() -> list[tuple[str, str, Path]]:
     for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
         left, right = line.split(" - ", 1)
         kind, _, options = right.split(" ", 2)
+        if not left.split()[4].startswith(GROUPS):
+            continue  # Somebody's own second mount, which what we hide may cover.
         if kind == "cgroup2":
             mounts[""] = Path(left.split()[4])
         elif kind == "cgroup":
@@ -133,7 +140,7 @@ def inside(plan: dict[str, str]) -> None:
     groups = hierarchies()
     join_groups(plan["group"])
     for target, mode in HIDDEN:
-        run("mount", "-t", "tmpfs", "-o", f"mode={mode},nosuid,nodev", "cleanroom", target)
+        run("mount", "-t", "tmpfs", "-o", f"mode={mode},nosuid,nodev", "tmpfs", target)
     show_groups(groups)
     private_etc(plan)
     units = Path("/run/systemd/system")
@@ -163,11 +170,11 @@ def show_groups(groups: list[tuple[str, str, Path]]) -> None:
 def private_etc(plan: dict[str, str]) -> None:
     """Lay a throw-away layer over /etc: name lookups ask systemd, and the machine id is ours."""
     for name in ("upper", "work"):
-        Path("/run/cleanroom/etc", name).mkdir(parents=True)
-    layers = "lowerdir=/etc,upperdir=/run/cleanroom/etc/upper,workdir=/run/cleanroom/etc/work"
-    run("mount", "-t", "overlay", "-o", layers, "cleanroom-etc", "/etc")
+        Path("/run/etc", name).mkdir(parents=True)
+    layers = "lowerdir=/etc,upperdir=/run/etc/upper,workdir=/run/etc/work"
+    run("mount", "-t", "overlay", "-o", layers, "overlay", "/etc")
     for name, text in (
-        ("nsswitch.conf", "passwd: files systemd\ngroup: files systemd\nshadow: files\nhosts: files\n"),
+        ("nsswitch.conf", SWITCH),
         ("machine-id", plan["machine_id"] + "\n"),
     ):
         path = Path("/etc", name)

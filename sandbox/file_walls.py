@@ -4,14 +4,14 @@ import errno
 from collections.abc import Callable, Iterator
 
 from sandbox.look import Look, named, strangers
-from sandbox.properties import LAUNCHER_TARGET, MASKED, promised_writable
+from sandbox.properties import MASKED, promised_writable
 from sandbox.spec import WORKSPACE_ROOT, Reach
 
 _PAGE = 4096
 _TABLES = 2 << 20
 """An image's own tables count in its size: this, and a thirty-second of what was promised, may be on top."""
 _API = ("/dev/", "/proc/", "/run/systemd/", "/sys/")
-_SYSTEM = ("/", "/dev", "/etc/alternatives", "/etc/ld.so.cache", "/proc", "/run", "/sys", "/usr")
+_SYSTEM = ("/", "/dev", "/proc", "/run", "/sys", "/usr")
 _WHERE_THERE_IS_ONE = ("/usr/lib/modules",)
 """ProtectKernelModules shuts it; a host in a container has none."""
 _NEVER_READ_ONLY = ("/proc", "/dev/pts")
@@ -19,9 +19,7 @@ _NEVER_READ_ONLY = ("/proc", "/dev/pts")
 
 def _check_mounts(look: Look) -> Iterator[str]:
     writable = promised_writable(look.spec, look.place)
-    shown = {*_SYSTEM, *MASKED, LAUNCHER_TARGET, WORKSPACE_ROOT, *(target for _, target in look.place.mounts)}
-    if look.spec.network.reach is Reach.OUTSIDE:
-        shown |= {"/etc/ssl", "/etc/resolv.conf", "/etc/hosts"}
+    shown = _promised_mounts(look)
     for target in sorted({*shown, *writable} - set(look.mounts)):
         yield f"mount {target}: promised, not there"
     shown |= set(_WHERE_THERE_IS_ONE)
@@ -34,6 +32,15 @@ def _check_mounts(look: Look) -> Iterator[str]:
             yield f"mount {target}: promised nodev, seen {sorted(mount.options)}"
         if target not in writable and target not in _NEVER_READ_ONLY and "ro" not in mount.options:
             yield f"mount {target}: promised read-only, seen {sorted(mount.options)}"
+
+
+def _promised_mounts(look: Look) -> set[str]:
+    shown = {*_SYSTEM, *MASKED, *(target for _, target in look.place.mounts)}
+    if look.place.workspace is not None:
+        shown.add(WORKSPACE_ROOT)
+    if look.spec.network.reach is Reach.OUTSIDE:
+        shown |= {"/etc/ssl", "/etc/resolv.conf", "/etc/hosts"}
+    return shown
 
 
 def _check_proc(look: Look) -> Iterator[str]:

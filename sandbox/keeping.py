@@ -14,9 +14,8 @@ from socket import socket
 
 from sandbox.api import HostFacts
 from sandbox.bus import Bus
-from sandbox.bytecode import program_bytes
 from sandbox.errors import KeeperError
-from sandbox.groups import UnitGroup, layout, slice_path
+from sandbox.groups import UnitGroup, layout, quick_moves, slice_path
 from sandbox.host import cgroup_layout
 from sandbox.image import Bounds, Image
 from sandbox.layers import Layers, mount_store, probe_image, probe_layers
@@ -25,7 +24,7 @@ from sandbox.objects import Objects
 from sandbox.properties import Property, UnitPlace, unit_properties
 from sandbox.requests import Open, OpenWorkspace
 from sandbox.room import AccountRange, AccountRecords, Accounts, mark_dirty
-from sandbox.roots import Roots
+from sandbox.roots import Roots, standing_roots
 from sandbox.spec import NamespaceId, ObjectId, Reach, Role, UnitSpec, WorkspaceId
 from sandbox.sweep import run_noted, sweep_mounts, sweep_records, sweep_units
 from sandbox.units import REPORT_SECONDS, Unit, Units, unit_pipes
@@ -50,7 +49,6 @@ class _Room:
 class Keeping:
     """The keeper's whole state."""
 
-    launcher: Path
     empty: Path
     roots: Roots
     accounts: Accounts
@@ -158,10 +156,11 @@ class Keeping:
                     Property(name=stream, signature="h", value=descriptor, why="a pipe the runner pumps")
                     for stream, descriptor in zip(_STREAMS, streams, strict=True)
                 )
-                answer: dict[str, object] = {"place": asdict(place), "view": asdict(self._view(place))}
                 unit = self._unit(spec, place, handle)
                 self.units.begin(unit, (*unit_properties(spec, place), *added))
                 unit.owned.push(owned.pop_all())
+                # Only now, while the manager works:
+                answer: dict[str, object] = {"place": asdict(place), "view": asdict(self._view(place))}
                 unsent.pop_all()
         finally:
             for descriptor in streams:
@@ -196,7 +195,6 @@ class Keeping:
             account=account,
             uid=number,
             root=str(root),
-            launcher=str(self.launcher),
             empty=str(self.empty),
             workspace=None if shown is None else str(shown),
             home=None if paths is None else str(paths.home),
@@ -244,6 +242,8 @@ def keeping(bus: Bus, opening: Open, host_folder: Path, manager: str, outside: i
     state.mkdir(parents=True, exist_ok=True, mode=0o755)
     run = state / "run"
     with run_noted(host_folder, run) as earlier, ExitStack() as stack:
+        if opening.quick:
+            stack.enter_context(quick_moves())
         _sweep_manager(bus, opening.accounts)
         for folder in {run, earlier or run}:
             _sweep_folder(folder)
@@ -253,12 +253,11 @@ def keeping(bus: Bus, opening: Open, host_folder: Path, manager: str, outside: i
             stack.callback(sweep_mounts, state / "objects")
         objects = Objects(state / "objects")
         objects.sweep()
-        for each, mode in (("rooms", 0o755), ("roots", 0o700), ("empty", 0o755)):
-            (run / each).mkdir(mode=mode, parents=True)
+        for each in ("rooms", "empty"):
+            (run / each).mkdir(mode=0o755, parents=True)
         held = Keeping(
-            launcher=_launcher(run),
             empty=run / "empty",
-            roots=Roots(run / "roots"),
+            roots=stack.enter_context(standing_roots()),
             accounts=Accounts(host_folder, opening.accounts),
             objects=objects,
             workspaces=Workspaces(root=run / "rooms", templates=state / "templates", layers=layers, image=image),
@@ -293,16 +292,3 @@ def _sweep_folder(run: Path) -> None:
         sys.stderr.write(f"keeper: an earlier one was killed; unmounted or removed: {', '.join(found)}\n")
     if run.exists():
         shutil.rmtree(run)
-
-
-def _launcher(run: Path) -> Path:
-    """Copy the launcher out of the checkout, which a unit's manager may not be able to see."""
-    folder = run / "launcher"
-    folder.mkdir(mode=0o755)
-    (folder / "launcher.py").write_bytes(LAUNCHER)
-    (folder / "launcher.py").chmod(0o644)
-    return folder
-
-
-LAUNCHER = program_bytes(Path(__file__).with_name("launcher.py"))
-"""Read at import, before the keeper enters the namespaces in which the checkout may be hidden."""

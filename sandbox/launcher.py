@@ -9,11 +9,11 @@ both belongs to the program. Exit 254: no go came. Exit 203: the program could n
 """
 
 # pathlib costs more than the whole look around:
-# ruff: noqa: PTH101, PTH108, PTH109, PTH113, PTH115, PTH116, PTH123, PTH208
+# ruff: noqa: PTH123
 
 import _ctypes  # its C half alone: ctypes itself costs as much as the whole look around
-import os
-import stat
+import _stat
+import posix  # what os is made of, without what os adds
 import sys
 
 _NO_GO, _NO_PROGRAM = 254, 203
@@ -141,27 +141,27 @@ def main(argv: list[str]) -> None:
     libc = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None: what is loaded already
     report = quoted(look_around(Function(_ctypes.dlsym(libc, "syscall")), argv)).encode("ascii")
     write_all(1, len(report).to_bytes(4, "big") + report)
-    if os.read(0, 1) != b"G":
-        os._exit(_NO_GO)
+    if posix.read(0, 1) != b"G":
+        posix._exit(_NO_GO)  # noqa: SLF001 - public in os
     handle = Function(_ctypes.dlsym(libc, "signal"))
     for number in (_SIGPIPE, _SIGXFSZ):
         handle(Long(number), Long(_SIG_DFL))
-    os.closerange(3, _DESCRIPTORS)
+    posix.closerange(3, _DESCRIPTORS)
     try:
-        os.execv(argv[0], argv)  # noqa: S606 - no shell is wanted
+        posix.execv(argv[0], argv)
     except OSError as error:
         write_all(2, f"launcher: {argv[0]}: {error.strerror}\n".encode(errors="replace"))
-        os._exit(_NO_PROGRAM)
+        posix._exit(_NO_PROGRAM)  # noqa: SLF001 - public in os
 
 
 def look_around(syscall: Function, argv: list[str]) -> dict[str, object]:
     """Gather everything that sandbox/walls.py asks for."""
     mounts = text("/proc/self/mountinfo")
     targets = mount_targets(mounts or "")
-    numbers = _NUMBERS.get(os.uname().machine, {})
+    numbers = _NUMBERS.get(posix.uname().machine, {})
     return {
         "version": 1,
-        "pid": os.getpid(),
+        "pid": posix.getpid(),
         **{name: text(path) for name, path in _TEXTS.items()},
         "namespaces": {name: link(f"/proc/self/ns/{name}") for name in sorted(listing("/proc/self/ns") or ())},
         "descriptors": {name: link(f"/proc/self/fd/{name}") for name in open_descriptors()},
@@ -171,8 +171,8 @@ def look_around(syscall: Function, argv: list[str]) -> dict[str, object]:
         "set_id": set_id(),
         "device": device(),
         "terminal": opening("/dev/tty"),
-        "environment": sorted(os.environ),
-        "cwd": os.getcwd(),
+        "environment": sorted(name.decode("utf-8", "surrogateescape") for name in posix.environ),
+        "cwd": posix.getcwd(),
         "calls": {name: call(syscall, numbers.get(name), *given) for name, given in _CALLS.items()},
         "families": {name: family(syscall, numbers.get("socket"), number) for name, number in _FAMILIES.items()},
         "program": program(argv),
@@ -183,7 +183,7 @@ def text(path: str) -> str | None:
     """Read a file of the kernel's."""
     try:
         with open(path, "rb", buffering=0) as stream:
-            return os.fsdecode(stream.readall())
+            return stream.readall().decode("utf-8", "surrogateescape")
     except OSError:
         return None
 
@@ -191,7 +191,7 @@ def text(path: str) -> str | None:
 def link(path: str) -> str | None:
     """Read where a link of the kernel's leads; None for one that is gone."""
     try:
-        return os.readlink(path)
+        return posix.readlink(path)
     except OSError:
         return None
 
@@ -199,7 +199,7 @@ def link(path: str) -> str | None:
 def listing(path: str) -> list[str] | None:
     """List a folder."""
     try:
-        return sorted(os.listdir(path))
+        return sorted(posix.listdir(path))
     except OSError:
         return None
 
@@ -219,7 +219,7 @@ def mount_targets(mounts: str) -> list[str]:
 def size(path: str) -> list[int] | None:
     """Tell bytes and files that the file system at `path` can hold."""
     try:
-        found = os.statvfs(path)
+        found = posix.statvfs(path)
     except OSError:
         return None
     return [found.f_blocks * found.f_frsize, found.f_files]
@@ -228,14 +228,14 @@ def size(path: str) -> list[int] | None:
 def writing(path: str) -> int:
     """Try to make a file in a folder, or to open a file for writing; 0 if it worked, else its error."""
     try:
-        mode = os.stat(path).st_mode
-        if stat.S_ISREG(mode):
-            os.close(os.open(path, os.O_WRONLY))
-        elif stat.S_ISDIR(mode):
+        mode = posix.stat(path).st_mode
+        if _stat.S_ISREG(mode):
+            posix.close(posix.open(path, posix.O_WRONLY))
+        elif _stat.S_ISDIR(mode):
             # Submitted files may lie here: no name of theirs can be this one.
-            tried = f"{path}/.{os.urandom(8).hex()}"
-            os.close(os.open(tried, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            os.unlink(tried)
+            tried = f"{path}/.{posix.urandom(8).hex()}"
+            posix.close(posix.open(tried, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL, 0o600))
+            posix.unlink(tried)
         else:
             return -1
     except OSError as error:
@@ -245,13 +245,13 @@ def writing(path: str) -> int:
 
 def set_id() -> int:
     """Try to make a set-user-id program."""
-    tried = f"/dev/shm/.{os.getpid()}"  # noqa: S108 - the unit's own
+    tried = f"/dev/shm/.{posix.getpid()}"  # noqa: S108 - the unit's own
     try:
-        os.close(os.open(tried, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        posix.close(posix.open(tried, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL, 0o600))
         try:
-            os.chmod(tried, 0o4700)
+            posix.chmod(tried, 0o4700)
         finally:
-            os.unlink(tried)
+            posix.unlink(tried)
     except OSError as error:
         return error.errno or -1
     return 0
@@ -259,10 +259,10 @@ def set_id() -> int:
 
 def device() -> int:
     """Try to make a device."""
-    tried = f"/dev/shm/.{os.getpid()}"  # noqa: S108 - the unit's own
+    tried = f"/dev/shm/.{posix.getpid()}"  # noqa: S108 - the unit's own
     try:
-        os.mknod(tried, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
-        os.unlink(tried)
+        posix.mknod(tried, 0o600 | _stat.S_IFCHR, posix.makedev(1, 3))
+        posix.unlink(tried)
     except OSError as error:
         return error.errno or -1
     return 0
@@ -271,7 +271,7 @@ def device() -> int:
 def opening(path: str) -> int:
     """Try to open a file for reading and writing."""
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_NOCTTY))
+        posix.close(posix.open(path, posix.O_RDWR | posix.O_NOCTTY))
     except OSError as error:
         return error.errno or -1
     return 0
@@ -293,7 +293,7 @@ def family(syscall: Function, number: int | None, domain: int) -> int | None:
     made = syscall(*[Long(word) for word in (number, domain, kind, 0)])
     if made == -1:
         return _ctypes.get_errno()
-    os.close(int(made))
+    posix.close(int(made))
     return 0
 
 
@@ -302,15 +302,23 @@ def program(argv: list[str]) -> str:
     if not argv:
         return "no program was given"
     path = argv[0]
-    if not os.path.isfile(path) or not os.access(path, os.X_OK):
+    if not is_file(path) or not posix.access(path, posix.X_OK):
         return f"{path} is no executable file in here"
     head = beginning(path)
     if head is None or head.startswith(b"\x7fELF"):
         return ""
     words = head[2:].split(b"\n")[0].split() if head.startswith(b"#!") else []
-    if not words or not os.access(words[0], os.X_OK):
+    if not words or not posix.access(words[0], posix.X_OK):
         return f"{path} is no program, and no script whose interpreter is in here"
     return ""
+
+
+def is_file(path: str) -> bool:
+    """Tell whether a path leads to a file."""
+    try:
+        return _stat.S_ISREG(posix.stat(path).st_mode)
+    except OSError:
+        return False
 
 
 def beginning(path: str) -> bytes | None:
@@ -345,7 +353,7 @@ def escaped(letter: str) -> str:
 def write_all(descriptor: int, data: bytes) -> None:
     """Write all of it: a pipe may take less at once."""
     while data:
-        data = data[os.write(descriptor, data) :]
+        data = data[posix.write(descriptor, data) :]
 
 
 if __name__ == "__main__":

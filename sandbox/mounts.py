@@ -14,6 +14,9 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 # Since number 424 a system call has one number on every architecture.
 _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
+_FSOPEN, _FSCONFIG, _FSMOUNT = 430, 431, 432
+_SET_FLAG, _SET_STRING, _CREATE = 0, 1, 6
+_FS_CLOEXEC = 1
 _AT_FDCWD = -100
 _AT_EMPTY_PATH = 0x1000
 _AT_SYMLINK_NOFOLLOW = 0x100
@@ -75,6 +78,20 @@ def unmount(target: Path, *, detach: bool = False) -> None:
     flags = _UMOUNT_NOFOLLOW | (_MNT_DETACH if detach else 0)
     if _LIBC.umount2(os.fsencode(target), flags) < 0:
         _fail(str(target))
+
+
+def detached(kind: str, flags: tuple[str, ...], options: dict[str, str]) -> int:
+    """Mount a file system nowhere, and give the descriptor that it lives as long as."""
+    context = system_call(_FSOPEN, kind.encode(), _FS_CLOEXEC, about=kind)
+    try:
+        for flag in flags:
+            system_call(_FSCONFIG, context, _SET_FLAG, flag.encode(), 0, 0, about=flag)
+        for name, value in options.items():
+            system_call(_FSCONFIG, context, _SET_STRING, name.encode(), value.encode(), 0, about=name)
+        system_call(_FSCONFIG, context, _CREATE, 0, 0, 0, about=kind)
+        return system_call(_FSMOUNT, context, _FS_CLOEXEC, 0, about=kind)
+    finally:
+        os.close(context)
 
 
 def attach_idmapped(source: Path, target: Path, namespace: int) -> None:

@@ -18,8 +18,8 @@ from sandbox.syscalls import ALLOWED_CALLS
 
 PropertyValue: TypeAlias = "bool | int | str | bytes | tuple[PropertyValue, ...]"
 
-LAUNCHER_TARGET = "/opt/launcher"
-"""Where the launcher's folder stands inside every unit."""
+LAUNCHER = "/opt/launcher/launcher.py"
+"""Where the launcher stands in every unit's root."""
 
 CAP_DAC_READ_SEARCH = 1 << 2
 BACKSTOP = timedelta(seconds=10)
@@ -43,9 +43,7 @@ class UnitPlace:
     uid: int
     """The account's user and group number."""
     root: str
-    """The folder that becomes `/`: links into /usr, mount points, the generated /etc."""
-    launcher: str
-    """The folder that holds launcher.py."""
+    """The folder that becomes `/`: links into /usr, mount points, the generated /etc, the launcher."""
     empty: str
     """An empty folder, shown where the host's own must not be."""
     workspace: str | None = None
@@ -145,11 +143,7 @@ _Bind = tuple[str, str]
 _ANYWHERE = ((2, bytes(4), 0), (10, bytes(16), 0))
 _LOOPBACK = ((2, bytes((127, 0, 0, 0)), 8), (10, bytes(15) + b"\x01", 128))
 
-_SYSTEM_BINDS = (
-    ("/usr", "/usr"),
-    ("/etc/alternatives", "/etc/alternatives"),
-    ("/etc/ld.so.cache", "/etc/ld.so.cache"),
-)
+_SYSTEM_BINDS = (("/usr", "/usr"),)
 _OUTSIDE_BINDS = (
     ("/etc/ssl", "/etc/ssl"),
     ("/etc/resolv.conf", "/etc/resolv.conf"),
@@ -273,12 +267,10 @@ def _tree(spec: UnitSpec, place: UnitPlace) -> _Rows:
 
 def _shown(spec: UnitSpec, place: UnitPlace) -> list[_Bind]:
     _refuse_targets(tuple(target for _, target in place.mounts))
-    shown = [*_SYSTEM_BINDS, *((place.empty, masked) for masked in MASKED), (place.launcher, LAUNCHER_TARGET)]
+    shown = [*_SYSTEM_BINDS, *((place.empty, masked) for masked in MASKED)]
     if spec.network.reach is Reach.OUTSIDE:
         shown += _OUTSIDE_BINDS
-    if place.workspace is None:
-        shown.append((place.empty, WORKSPACE_ROOT))
-    elif spec.role is Role.INSPECTION:
+    if place.workspace is not None and spec.role is Role.INSPECTION:
         shown.append((place.workspace, WORKSPACE_ROOT))
     return [*shown, *place.mounts]
 
@@ -313,13 +305,13 @@ def _binds(pairs: list[_Bind]) -> PropertyValue:
 def _refuse_targets(targets: tuple[str, ...]) -> None:
     """Refuse what systemd would have to make a mount point for in somebody else's folder."""
     for target in targets:
-        if target == LAUNCHER_TARGET or not _MOUNT_TARGET.fullmatch(target) or targets.count(target) > 1:
+        if LAUNCHER.startswith(f"{target}/") or not _MOUNT_TARGET.fullmatch(target) or targets.count(target) > 1:
             raise SandboxError(f"nothing can be mounted at {target}; use a folder of its own right below /opt")
 
 
 def _program(spec: UnitSpec, place: UnitPlace) -> _Rows:
     given = promised_environment(spec, place)
-    argv = (PYTHON, "-I", "-S", "-B", f"{LAUNCHER_TARGET}/launcher.py", *spec.argv)
+    argv = (PYTHON, "-I", "-S", "-B", LAUNCHER, *spec.argv)
     return (
         (
             "ExecStartEx",

@@ -16,11 +16,13 @@ _Digest = Annotated[ObjectId, Field(pattern=r"^[0-9a-f]{64}$")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Open:
-    """First request: where the state is and which accounts there are."""
+    """First request: where the state is, which accounts there are, and what the machine may pay for speed."""
 
     do: Literal["open"] = "open"
     state: str
     accounts: AccountRange = field(default_factory=AccountRange)
+    quick: bool = True
+    """Whether units start quicker at a small cost to every fork on the machine (sandbox/groups.py)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,17 @@
-"""The empty root folder a unit starts from: links of a merged /usr, mount points, a minimal generated /etc."""
+"""The root folder a unit starts from: links of a merged /usr, mount points, a minimal generated /etc, the launcher.
 
+What never differs between units stands in here and is not bound: systemd looks through the whole table of mounts
+several times for each one.
+"""
+
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sandbox.bytecode import program_bytes
 from sandbox.errors import HostUnfitError
+from sandbox.properties import LAUNCHER
 
 _LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _FOLDERS = (
@@ -20,6 +27,24 @@ _FOLDERS = (
     "home/agent",
     "opt",
 )
+
+
+ROOTS = Path("/run/jobs")
+"""Where they stand. It is a short path in memory: the kernel writes it out for every mount of every look."""
+
+
+@contextmanager
+def standing_roots() -> Iterator["Roots"]:
+    """Give a place for roots, without what an earlier keeper left there; it is gone afterwards."""
+    _remove_roots()
+    ROOTS.mkdir(mode=0o700)
+    yield Roots(ROOTS)
+    _remove_roots()
+
+
+def _remove_roots() -> None:
+    if ROOTS.exists():
+        shutil.rmtree(ROOTS)
 
 
 class Roots:
@@ -72,10 +97,27 @@ def build_root(root: Path, targets: tuple[str, ...]) -> None:
             )
     for name, text in _ETC.items():
         (root / "etc" / name).write_text(text, encoding="ascii")
-    for name in ("alternatives", "ssl"):
-        (root / "etc" / name).mkdir()
-    (root / "etc" / "ld.so.cache").touch()
+    (root / "etc" / "ssl").mkdir()
+    _copy_links(Path("/etc/alternatives"), root / "etc" / "alternatives")
+    (root / "etc" / "ld.so.cache").write_bytes(_LIBRARIES.read_bytes() if _LIBRARIES.exists() else b"")
+    launcher = root / LAUNCHER.lstrip("/")
+    launcher.parent.mkdir()
+    launcher.write_bytes(_PROGRAM)
+    launcher.chmod(0o644)
 
+
+def _copy_links(source: Path, target: Path) -> None:
+    """Copy the links of the Debian alternatives: each names the program of several that a name stands for."""
+    target.mkdir()
+    for each in source.iterdir() if source.is_dir() else ():
+        if each.is_symlink():
+            (target / each.name).symlink_to(each.readlink())
+
+
+_PROGRAM = program_bytes(Path(__file__).with_name("launcher.py"))
+"""Read at import, before the keeper enters the namespaces in which the checkout may be hidden."""
+_LIBRARIES = Path("/etc/ld.so.cache")
+"""Where programs find their libraries."""
 
 _ETC = {
     "hosts": "127.0.0.1 localhost\n::1 localhost\n",

@@ -11,7 +11,7 @@ from secrets import token_hex
 
 from sandbox.bus import Bus, UnitState
 from sandbox.errors import BusError, KeeperError, SandboxError, UnitStartError
-from sandbox.groups import Layout, UnitGroup, expect_move
+from sandbox.groups import Layout, UnitGroup
 from sandbox.properties import Property
 from sandbox.room import keys_left, leftovers
 from sandbox.spec import Limits
@@ -128,7 +128,6 @@ class Units:
             self.bus.forget(unit.name)
             raise UnitStartError(f"unit {unit.name}: {error}") from error
         self._alive[unit.name] = unit
-        expect_move(self.layout)
 
     def handles(self) -> list[socket.socket]:
         """Give the sockets of the units that are alive."""

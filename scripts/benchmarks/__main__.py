@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from figures import Figure, machine, table, write_json
-from quiet import precedence
+from quiet import move_ms, precedence
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the small release of the tests is run too
 
@@ -30,8 +30,10 @@ def main() -> int:
         sys.stderr.write("bench: units are started by root; run: sudo scripts/bench\n")
         return 4
     signal.signal(signal.SIGTERM, _leave)
-    before = machine()
+    before = machine() | {"move_ms": move_ms()}
     print(f"bench: {before['cores']} cores, load {before['load']}, Linux {before['kernel']}", flush=True)
+    moves = before["move_ms"]
+    print(f"bench: a move between control groups takes {'?' if moves is None else f'{moves:.1f}'} ms", flush=True)
     figures: list[Figure] = []
     with precedence():
         for name in given.names or NAMES:

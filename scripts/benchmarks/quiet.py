@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
+from statistics import median
 
 _HIERARCHY = Path("/sys/fs/cgroup/cpu")
 _SHARES = 1 << 18
 _TRIES, _PAUSE = 100, 0.05
+_MOVES, _IDLE = 5, 0.2
 
 
 @contextmanager
@@ -31,6 +33,27 @@ def precedence() -> Iterator[None]:
     finally:
         (own / "cgroup.procs").write_text(str(os.getpid()))
         _remove(group)
+
+
+def move_ms() -> float | None:
+    """Tell how long a process takes to move to another group when none has moved for a while; None without groups.
+
+    About 10 where the kernel waits for every processor, below 1 where it does not (docs/decisions/0009).
+    """
+    own = _own_group()
+    if own is None:
+        return None
+    group = own / f"cleanroom-bench-{token_hex(4)}"
+    group.mkdir()
+    times = []
+    for _ in range(_MOVES):
+        time.sleep(_IDLE)
+        began = time.perf_counter()
+        (group / "cgroup.procs").write_text(str(os.getpid()))
+        times.append(time.perf_counter() - began)
+        (own / "cgroup.procs").write_text(str(os.getpid()))
+    _remove(group)
+    return median(times) * 1000
 
 
 def _own_group() -> Path | None:

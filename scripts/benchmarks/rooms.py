@@ -45,7 +45,7 @@ def _run(*argv: str) -> None:
 
 
 @contextmanager
-def patient_sandbox(state: Path) -> Iterator[KeeperSandbox]:
+def patient_sandbox(state: Path, *, quick: bool = True) -> Iterator[KeeperSandbox]:
     """Open a clean room, waiting for another run to let go of the host's one.
 
     Raises:
@@ -56,7 +56,7 @@ def patient_sandbox(state: Path) -> Iterator[KeeperSandbox]:
     with ExitStack() as stack:
         while True:
             try:
-                sandbox = stack.enter_context(open_sandbox(state))
+                sandbox = stack.enter_context(open_sandbox(state, quick=quick))
             except BusyError:
                 if time.monotonic() > deadline:
                     raise

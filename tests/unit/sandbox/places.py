@@ -33,7 +33,6 @@ def place_of(spec: UnitSpec, number: int = 1, *, home: bool = True) -> UnitPlace
         account=f"u{1_900_100_000 + number}",
         uid=1_900_100_000 + number,
         root=f"{folder}/root",
-        launcher=f"{folder}/launcher",
         empty=f"{folder}/empty",
         workspace=image and f"{image}/ws",
         home=image and f"{image}/home" if home and not reads_only else None,

@@ -15,7 +15,6 @@ from sandbox.bus import encode
 from sandbox.errors import SandboxError
 from sandbox.properties import (
     CAP_DAC_READ_SEARCH,
-    LAUNCHER_TARGET,
     PropertyValue,
     UnitPlace,
     promised_environment,
@@ -134,7 +133,7 @@ def test_a_role_without_internet_sockets_cannot_be_given_a_gate() -> None:
     "target",
     [
         "/usr/lib/x", "/work/x", "/work", "/home/agent/x", "/", "", "opt/x", "/opt", "/opt/", "/opt/a/b",
-        "/opt/..", "/opt/.a", "/opt/a\n", LAUNCHER_TARGET, "/etc/passwd", "/run/x", "/proc/self",
+        "/opt/..", "/opt/.a", "/opt/a\n", "/opt/launcher", "/etc/passwd", "/run/x", "/proc/self",
     ],
 )  # fmt: skip
 def test_a_mount_over_the_system_or_below_a_workspace_is_refused(target: str) -> None:
