@@ -1,0 +1,25 @@
+"""The catalogue of what is tried from inside every role's unit, and the proofs that follow from observations. Pure.
+
+Numbers are those of the project's attack catalogue. A judge knows what a unit that holds answers; everything else,
+a missing answer too, is broken.
+"""
+
+from collections.abc import Mapping
+
+from sandbox.proofs import Area, Attack, Proof, Ruling, proof_of
+from sandbox.spec import Role
+
+__all__ = ["ATTACKS", "Area", "Attack", "Proof", "Ruling", "attacks_of", "proofs_of"]
+
+ATTACKS: tuple[Attack, ...] = ()
+"""Everything that is tried."""
+
+
+def attacks_of(role: Role) -> tuple[Attack, ...]:
+    """List what is tried from a role's units."""
+    return tuple(attack for attack in ATTACKS if role in attack.roles)
+
+
+def proofs_of(role: Role, observations: Mapping[str, object]) -> tuple[Proof, ...]:
+    """Decide everything that is tried from a role's units; what was not observed is not held."""
+    return tuple(proof_of(attack, role, observations.get(attack.probe)) for attack in attacks_of(role))

@@ -1,0 +1,78 @@
+"""What is tried against a unit, and what came of it: values, and the one way from an observation to a proof. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sandbox.spec import Role
+
+
+class Area(StrEnum):
+    """What an attack is aimed at: the classes of the attack catalogue."""
+
+    SANDBOX = "sandbox"
+    NETWORK = "network"
+    RESOURCE = "resource"
+    CAPTURE = "capture"
+    ARTIFACT = "artifact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What an observation says: whether the wall held, and what was seen, in words for an operator."""
+
+    held: bool
+    observed: str
+
+
+Judge = Callable[[object], Ruling]
+"""From a raw observation, whatever it is, to a ruling. It never raises, and never holds what it does not know."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attack:
+    """One thing that is tried from inside a unit."""
+
+    id: str
+    """Kebab-case, unique."""
+    items: tuple[int, ...]
+    """Numbers of the attack catalogue (docs/security.md says which)."""
+    area: Area
+    roles: tuple[Role, ...]
+    """The roles it is tried from."""
+    says: str
+    """What is tried, in one line."""
+    expects: str
+    """What a unit that holds answers, in one line."""
+    probe: str
+    """Name of the observation that decides."""
+    judge: Judge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What came of one attack from one role's unit."""
+
+    attack: str
+    area: str
+    items: tuple[int, ...]
+    role: Role
+    tried: str
+    expected: str
+    observed: str
+    held: bool
+
+
+def proof_of(attack: Attack, role: Role, observation: object) -> Proof:
+    """Decide one attack; an observation that is missing (None) or not understood holds nothing."""
+    ruling = attack.judge(observation)
+    return Proof(
+        attack=attack.id,
+        area=attack.area,
+        items=attack.items,
+        role=role,
+        tried=attack.says,
+        expected=attack.expects,
+        observed=ruling.observed,
+        held=ruling.held,
+    )
