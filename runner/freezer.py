@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from runner.config import ReleaseConfig
 from runner.documents.manifest import Manifest
 from runner.errors import UsageError
 from runner.freezing import Stage, find_records, keep_records, with_controls
@@ -104,7 +105,7 @@ def freeze_release(settings: Settings, *, controls: bool, tell: Callable[[str], 
 def _controlled(
     inputs: Inputs, prepared: PreparedRelease, workbench: Workbench, tell: Callable[[str], None]
 ) -> PreparedRelease:
-    with open_sandbox(inputs.places.state, accounts_of(inputs)) as sandbox:
+    with open_sandbox(inputs.places.state, accounts_of(inputs.config)) as sandbox:
         stages = Stages(sandbox=sandbox, workbench=workbench, limits=inputs.config.limits)
         return with_controls(prepared, workbench, _Telling(stages=stages, tell=tell))
 
@@ -122,7 +123,7 @@ class _Telling:
         return self.stages.stage(prepared)
 
 
-def accounts_of(inputs: Inputs) -> AccountRange:
+def accounts_of(config: ReleaseConfig) -> AccountRange:
     """Give the range of accounts that a configuration grants."""
-    accounts = inputs.config.clean_room.accounts
+    accounts = config.clean_room.accounts
     return AccountRange(first=accounts.first, last=accounts.last)

@@ -168,7 +168,7 @@ def _attempts(
     asking = [each for each in candidates if AGENTS[each.agent].needs_gateway]
     used = {each.route: routes[each.route] for each in asking if each.route is not None}
     with ExitStack() as stack:
-        sandbox = stack.enter_context(open_sandbox(frozen.inputs.places.state, accounts_of(frozen.inputs)))
+        sandbox = stack.enter_context(open_sandbox(frozen.inputs.places.state, accounts_of(frozen.inputs.config)))
         urls = {name: stack.enter_context(_address(settings, route)) for name, route in used.items()}
         gateway = stack.enter_context(_gateway(sandbox)) if asking else None
         yield Attempts(

@@ -13,6 +13,8 @@ _COMMANDS = {
     "pilot": ("runner.cli.run", "Run the planned attempts of a frozen release."),
     "verify": ("runner.cli.evidence", "Check a release's evidence from its files alone."),
     "aggregate": ("runner.cli.evidence", "Make the table from sealed evidence, and print it."),
+    "verify-sandbox": ("runner.cli.walls", "Try the walls around agents, from inside real units."),
+    "verify-objective-sandbox": ("runner.cli.walls", "Try the walls around tests and evaluators, likewise."),
     "host": ("runner.cli.host", "Look after this machine's clean room."),
 }
 """Each command's module, and what the list of commands says of it."""
@@ -29,7 +31,7 @@ class _Lazy(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        command = getattr(import_module(_COMMANDS[cmd_name][0]), cmd_name)
+        command = getattr(import_module(_COMMANDS[cmd_name][0]), cmd_name.replace("-", "_"))
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

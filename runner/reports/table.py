@@ -18,8 +18,12 @@ def cells(row: Row) -> tuple[str, ...]:
 
 def plain(rows: Iterable[Row]) -> str:
     """Give the table as text: never cut, never wrapped, one line a row."""
-    lines = [HEAD, *(cells(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD))]
+    return aligned((HEAD, *(cells(row) for row in rows)))
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> str:
+    """Give lines of cells as text whose columns stand below each other."""
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     return "".join(_line(line, widths) for line in lines)
 
 
