@@ -1,4 +1,8 @@
-"""One keeper for the whole run of these tests: real units on a real service manager. Needs root."""
+"""One keeper for each module of these tests: real units on a real service manager. Needs root.
+
+It holds the host's room, which tests elsewhere need too: a keeper for the whole run would make them wait for it
+wherever they come later.
+"""
 
 import shutil
 import time
@@ -24,7 +28,7 @@ def state() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def sandbox(state: Path) -> Iterator[KeeperSandbox]:
     with patiently(state) as opened:
         yield opened
