@@ -53,10 +53,10 @@ def mount_image(kind: Image, bounds: Bounds, templates: Path, target: Path) -> i
 
 
 def _mount_loop(bounds: Bounds, templates: Path, target: Path) -> int:
-    template = _template(bounds, templates)
     free = os.statvfs(target)
     if free.f_bavail * free.f_frsize < bounds.image_bytes:
         raise WorkspaceError(f"{target.parent} lacks the {bounds.image_bytes} free bytes that an image may take")
+    template = _template(bounds, templates)
     file = target.with_name(target.name + ".ext4")
     image = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:

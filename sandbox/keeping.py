@@ -21,7 +21,7 @@ from sandbox.image import Bounds, Image
 from sandbox.layers import Layers, mount_store, probe_image, probe_layers
 from sandbox.network import NetworkNamespace, new_namespace
 from sandbox.objects import Objects
-from sandbox.properties import Property, UnitPlace, unit_properties
+from sandbox.properties import Property, UnitPlace, refuse_targets, unit_properties
 from sandbox.requests import Open, OpenWorkspace
 from sandbox.room import AccountRange, AccountRecords, Accounts, mark_dirty
 from sandbox.roots import Roots, standing_roots
@@ -182,10 +182,11 @@ class Keeping:
 
     def _place(self, spec: UnitSpec, name: str, owned: ExitStack) -> UnitPlace:
         """Resolve all that a unit needs, and make its root; `owned` takes it down."""
+        targets = tuple(mount.target for mount in spec.mounts)
+        refuse_targets(targets)  # before a folder is made for any
         room = self._room(spec.workspace) if spec.workspace is not None else None
         number = room.account if room is not None else self.accounts.take()
         account = owned.enter_context(self.records.record(number))
-        targets = tuple(mount.target for mount in spec.mounts)
         root = owned.enter_context(self.roots.root(account, number, targets))
         paths = room.paths if room is not None else None
         shown = paths.workspace if paths is not None else room.seen if room is not None else None
@@ -200,7 +201,7 @@ class Keeping:
             home=None if paths is None else str(paths.home),
             tmp=None if paths is None else str(paths.tmp),
             vartmp=None if paths is None else str(paths.vartmp),
-            mounts=tuple((str(self.objects.path(each.object) / each.subpath), each.target) for each in spec.mounts),
+            mounts=tuple((str(self.objects.path(each.object)), each.target) for each in spec.mounts),
             namespace_path=self._namespace_path(spec),
             report_seconds=int(REPORT_SECONDS),
         )

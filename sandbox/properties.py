@@ -266,7 +266,7 @@ def _tree(spec: UnitSpec, place: UnitPlace) -> _Rows:
 
 
 def _shown(spec: UnitSpec, place: UnitPlace) -> list[_Bind]:
-    _refuse_targets(tuple(target for _, target in place.mounts))
+    refuse_targets(tuple(target for _, target in place.mounts))
     shown = [*_SYSTEM_BINDS, *((place.empty, masked) for masked in MASKED)]
     if spec.network.reach is Reach.OUTSIDE:
         shown += _OUTSIDE_BINDS
@@ -302,8 +302,12 @@ def _binds(pairs: list[_Bind]) -> PropertyValue:
     return tuple((source, target, False, 0) for source, target in pairs)
 
 
-def _refuse_targets(targets: tuple[str, ...]) -> None:
-    """Refuse what systemd would have to make a mount point for in somebody else's folder."""
+def refuse_targets(targets: tuple[str, ...]) -> None:
+    """Refuse what a mount point would have to be made for in somebody else's folder.
+
+    Raises:
+        SandboxError: a target is none, or stands twice.
+    """
     for target in targets:
         if LAUNCHER.startswith(f"{target}/") or not _MOUNT_TARGET.fullmatch(target) or targets.count(target) > 1:
             raise SandboxError(f"nothing can be mounted at {target}; use a folder of its own right below /opt")

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from sandbox.errors import KeeperError
+from sandbox.errors import KeeperError, SandboxError
 from sandbox.room import AccountRange
 from sandbox.spec import Limits, NamespaceId, ObjectId, UnitSpec, WorkspaceId
 
-_Name = Annotated[str, Field(pattern=r"^[0-9a-z-]{1,64}$")]
+_NAME = Field(pattern=r"^[0-9a-z-]{1,64}$")
 _Digest = Annotated[ObjectId, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -19,7 +19,7 @@ class Open:
     """First request: where the state is, which accounts there are, and what the machine may pay for speed."""
 
     do: Literal["open"] = "open"
-    state: str
+    state: Annotated[str, Field(pattern=r"^/[^\x00]*$", max_length=4000)]
     accounts: AccountRange = field(default_factory=AccountRange)
     quick: bool = True
     """Whether units start quicker at a small cost to every fork on the machine (sandbox/groups.py)."""
@@ -57,7 +57,7 @@ class CloseWorkspace:
     """Take a workspace, or the read-only view of one, down."""
 
     do: Literal["close-workspace"] = "close-workspace"
-    workspace: Annotated[WorkspaceId, _Name]
+    workspace: Annotated[WorkspaceId, _NAME]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class OpenInspection:
     """Show a workspace read-only to an inspection account."""
 
     do: Literal["open-inspection"] = "open-inspection"
-    workspace: Annotated[WorkspaceId, _Name]
+    workspace: Annotated[WorkspaceId, _NAME]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class CloseGate:
     """Let a network namespace go."""
 
     do: Literal["close-gate"] = "close-gate"
-    namespace: Annotated[NamespaceId, _Name]
+    namespace: Annotated[NamespaceId, _NAME]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +104,16 @@ def parse_request(message: dict[str, object]) -> Request:
         KeeperError: it is none; the sentence says what and where.
     """
     try:
-        return _ADAPTER.validate_json(json.dumps(message), strict=True)
+        request = _ADAPTER.validate_json(json.dumps(message), strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise KeeperError(f"a request the keeper does not know: {where}: {first['msg']}") from error
+    except (SandboxError, RecursionError) as error:
+        raise KeeperError(f"a request the keeper does not grant: {error}") from error
+    if request_message(request) != message:
+        raise KeeperError(f"a request has one form; this {request.do} lacks a field, or has one too many")
+    return request
 
 
 def request_message(request: Request) -> dict[str, object]:

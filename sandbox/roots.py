@@ -68,8 +68,10 @@ class Roots:
             file = root / "etc" / name
             file.unlink(missing_ok=True)  # ext4 writes a file at once whose old content was cut off
             file.write_text(text, encoding="ascii")
-        yield root
-        idle.append(root)
+        try:
+            yield root
+        finally:
+            idle.append(root)
 
     def _build(self, targets: tuple[str, ...]) -> Path:
         self._built += 1

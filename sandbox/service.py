@@ -49,8 +49,7 @@ def serve(channel: socket.socket, opening: Open, host_folder: Path, manager: str
         units = held.units
         while True:
             units.attend()
-            watched: list[socket.socket | Bus] = [channel, bus, *units.handles()]
-            ready, _, _ = select.select(watched, [], [], _QUIET_SECONDS if units.is_untidy() else _TICK_SECONDS)
+            ready = _ready((channel, bus, *units.handles()), _QUIET_SECONDS if units.is_untidy() else _TICK_SECONDS)
             if not ready:
                 units.tidy()
             for handle in ready:
@@ -79,9 +78,22 @@ def await_manager() -> None:
             return
 
 
+def _ready(watched: tuple[socket.socket | Bus, ...], seconds: float) -> list[socket.socket | Bus]:
+    """Wait until something came in; poll has no upper bound on descriptors, as select has."""
+    poll = select.poll()
+    for each in watched:
+        poll.register(each, select.POLLIN)
+    found = {number for number, _ in poll.poll(seconds * 1000)}
+    return [each for each in watched if each.fileno() in found]
+
+
 def _answer(channel: socket.socket, held: Keeping) -> bool:
     """Answer one request; tell whether the runner is still there."""
-    received = receive(channel)
+    try:
+        received = receive(channel)
+    except KeeperError as error:
+        send(channel, refusal(error))
+        return True
     if received is None:
         return False
     message, descriptors = received

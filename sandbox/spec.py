@@ -17,6 +17,8 @@ NamespaceId = NewType("NamespaceId", str)
 """Name of a network namespace that the keeper holds open."""
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+_MOST = 1 << 48
+_LONGEST = timedelta(days=366)
 
 PYTHON = "/usr/bin/python3"
 
@@ -35,7 +37,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Ceilings of one unit. Every one is positive; there is no 'unlimited'."""
+    """Ceilings of one unit. Every one is positive; there is no 'unlimited', and nothing beyond every machine."""
 
     wall: timedelta
     memory_bytes: int = 2 * GIB
@@ -55,17 +57,17 @@ class Limits:
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            if (value.total_seconds() if isinstance(value, timedelta) else value) <= 0:
-                raise SandboxError(f"limit {each.name} is {value}; it must be above zero")
+            none, most = (timedelta(0), _LONGEST) if isinstance(value, timedelta) else (0, _MOST)
+            if not none < value <= most:
+                raise SandboxError(f"limit {each.name} is {value}; it must be above zero, and at most {most}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
-    """A stored folder (or one path below it) shown read-only at `target`."""
+    """A stored folder shown read-only at `target`."""
 
     object: ObjectId
     target: str
-    subpath: str = "."
 
 
 class Reach(StrEnum):
@@ -113,6 +115,9 @@ class UnitSpec:
             raise SandboxError(f"argv must begin with an absolute path, not {self.argv[:1]}")
         if self.network.reach is Reach.OUTSIDE and self.role is not Role.GATEWAY:
             raise SandboxError(f"role {self.role} may not reach outside")
+        texts = (*self.argv, self.working_directory, *(text for pair in self.environment for text in pair))
+        if any("\0" in text for text in texts):
+            raise SandboxError("argv, environment and working directory hold no NUL: what follows it would be lost")
 
 
 WORKSPACE_ROOT = "/work"

@@ -5,7 +5,7 @@ import select
 import socket
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from secrets import token_hex
 
@@ -148,12 +148,14 @@ class Units:
             self._go(unit)
 
     def _go(self, unit: Unit) -> None:
-        """Start the wall clock, if the limits are really there."""
+        """Start the wall clock, if the limits are really there; a second go does not start it again."""
         broken = broken_limits(unit.group.held(), unit.limits)
-        if not broken:
+        if not broken and unit.went is None:
             unit.went = time.monotonic()
             unit.deadline = unit.went + unit.limits.wall.total_seconds()
-        send(unit.handle, {"broken": list(broken)})
+        # Whose handle is closed meanwhile is ended when that is seen.
+        with suppress(KeeperError):
+            send(unit.handle, {"broken": list(broken)})
 
     def _halt(self, unit: Unit, why: Stop) -> None:
         """End a unit at once; what ended it first is what counts."""
@@ -292,6 +294,8 @@ def _asked(handle: socket.socket) -> Stop | str | None:
         received = receive(handle)
         if received is None:
             return None
+        for descriptor in received[1]:
+            os.close(descriptor)
         return "go" if received[0].get("do") == "go" else Stop(str(received[0].get("why")))
     except (KeeperError, ValueError):
         return None

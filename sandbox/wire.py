@@ -9,6 +9,8 @@ from sandbox.errors import HostUnfitError, KeeperError, SandboxError
 
 PACKET_BYTES = 128 * 1024
 PACKET_DESCRIPTORS = 8
+_LONGEST = 2000
+"""Characters of an error; it may quote what was asked, and has to fit into a packet."""
 
 
 def send(channel: socket.socket, message: dict[str, object], descriptors: tuple[int, ...] = ()) -> None:
@@ -38,17 +40,17 @@ def receive(channel: socket.socket) -> tuple[dict[str, object], list[int]] | Non
         # The other side went away with something of ours unread. What it sent before is still there.
         packet, ancillary, flags, _ = _packet(channel)
     descriptors = _passed(ancillary)
+    try:
+        message = json.loads(packet) if packet else None
+    except (ValueError, RecursionError):
+        message = None
+    if isinstance(message, dict) and not flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
+        return message, descriptors
+    for descriptor in descriptors:
+        os.close(descriptor)
     if not packet:
         return None
-    try:
-        message = json.loads(packet)
-    except ValueError:
-        message = None
-    if not isinstance(message, dict) or flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
-        for descriptor in descriptors:
-            os.close(descriptor)
-        raise KeeperError("a packet that is no message of the keeper's protocol")
-    return message, descriptors
+    raise KeeperError("a packet that is no message of the keeper's protocol")
 
 
 def _passed(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
@@ -67,10 +69,14 @@ def _packet(channel: socket.socket) -> tuple[bytes, list[tuple[int, int, bytes]]
 
 def refusal(error: SandboxError) -> dict[str, object]:
     """Give the message that tells an error to the other side, where `told` raises it again."""
-    message: dict[str, object] = {"error": type(error).__name__, "says": str(error)}
+    message: dict[str, object] = {"error": type(error).__name__, "says": _clipped(str(error))}
     if isinstance(error, HostUnfitError):
-        message |= {"lost": error.lost, "mend": error.mend}
+        message |= {"lost": _clipped(error.lost), "mend": _clipped(error.mend)}
     return message
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [{len(text) - _LONGEST} more]"
 
 
 def told(message: dict[str, object]) -> SandboxError:

@@ -121,7 +121,7 @@ class PlainSandbox:
         self.started.append(spec)
         place = self.folder / (spec.workspace or ".")
         paths = {WORKSPACE_ROOT: place / "work", AGENT_HOME: place / "home", "/tmp": place / "tmp"}
-        paths |= {mount.target: self.folder / "objects" / mount.object / mount.subpath for mount in spec.mounts}
+        paths |= {mount.target: self.folder / "objects" / mount.object for mount in spec.mounts}
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(place / "home"), "TMPDIR": str(place / "tmp")}
         environment |= {name: moved(value, paths) for name, value in spec.environment}
         out, err, inward, ended = os.pipe(), os.pipe(), os.pipe(), os.pipe()
