@@ -44,6 +44,16 @@ def cgroup_layout() -> str:
     return "hybrid" if Path("/sys/fs/cgroup/memory").is_dir() else "v2"
 
 
+def machine_runs_systemd() -> bool:
+    """Tell whether PID 1 is a systemd that can be asked."""
+    return init_name() == "systemd" and Path("/run/systemd/private").exists()
+
+
+def init_name() -> str:
+    """Give what PID 1 calls itself."""
+    return Path("/proc/1/comm").read_text(encoding="utf-8", errors="replace").strip()
+
+
 @contextmanager
 def service_manager() -> Iterator[Manager]:
     """Use the machine's systemd where it is PID 1, else run a private one until the block is left.
@@ -51,7 +61,7 @@ def service_manager() -> Iterator[Manager]:
     Raises:
         HostUnfitError: neither is to be had.
     """
-    if Path("/proc/1/comm").read_text(encoding="utf-8").strip() == "systemd" and Path("/run/systemd/private").exists():
+    if machine_runs_systemd():
         yield Manager(init=None)
         return
     sweep_groups()

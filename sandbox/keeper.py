@@ -17,6 +17,7 @@ from pathlib import Path
 from sandbox.errors import KeeperError, SandboxError
 from sandbox.host import Manager, join, service_manager
 from sandbox.mounts import refusals_told
+from sandbox.needs import need_host
 from sandbox.requests import Open, parse_request
 from sandbox.room import locked
 from sandbox.service import serve
@@ -35,6 +36,7 @@ def main() -> int:
         opening = _opening(channel)
         if opening is None:
             return 0
+        need_host()
         need_tools()
         with refusals_told("the host's room cannot be opened"), locked() as host_folder, service_manager() as manager:
             return _in_child(lambda: _inside(channel, opening, host_folder, manager))
