@@ -5,7 +5,6 @@ import os
 import select
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,6 +16,8 @@ from pydantic import TypeAdapter
 
 from sandbox.api import Changes, Gate, HostFacts, LauncherReport, Pack, Running, WorkspaceRequest
 from sandbox.errors import KeeperError, SandboxError, UnitStartError, WallsError
+from sandbox.installed import keeper_command
+from sandbox.mounts import refusals_told
 from sandbox.pack import write_pack
 from sandbox.properties import UnitPlace
 from sandbox.requests import (
@@ -59,12 +60,13 @@ def open_sandbox(state: Path, accounts: AccountRange | None = None, *, quick: bo
         BusyError: another run holds this host's clean room.
         HostUnfitError: the host cannot hold one; the sentence says why and what mends it.
     """
+    command = keeper_command()
+    with refusals_told(f"the state below {state} cannot be used"):
+        state.mkdir(parents=True, exist_ok=True)  # Here, and not by the keeper, which would make it root's.
     mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with mine:
         with theirs:
-            process = subprocess.Popen(
-                [sys.executable, "-I", "-m", "sandbox.keeper"], stdin=theirs.fileno(), env={"LANG": "C.UTF-8"}, cwd="/"
-            )
+            process = subprocess.Popen(command, stdin=theirs.fileno(), env={"LANG": "C.UTF-8"}, cwd="/")
         try:
             channel = _Channel(mine)
             opening = Open(state=str(state), accounts=accounts or AccountRange(), quick=quick)
@@ -79,8 +81,9 @@ def _await_end(process: "subprocess.Popen[bytes]") -> None:
     try:
         process.wait(timeout=30)
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        with suppress(PermissionError):  # One that sudo started is root's to kill.
+            process.kill()
+            process.wait()
 
 
 @dataclass(slots=True)

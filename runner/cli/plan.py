@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from runner.cli.privilege import need_root
+from runner.cli.privilege import need_keeper
 from runner.errors import UsageError
 from runner.finding import Finding, Severity
 from runner.freezer import freeze_release
@@ -43,7 +43,7 @@ def freeze(config: Path | None, no_controls: bool, as_json: bool) -> int:  # noq
     if broken:
         return UsageError.exit_code
     if not no_controls:
-        need_root("freeze, unless with --no-controls,")
+        need_keeper()
     frozen = freeze_release(settings, controls=not no_controls, tell=lambda line: click.echo(line, err=True))
     digest = manifest_digest(frozen.manifest)
     if as_json:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from runner.cli.privilege import need_root
+from runner.cli.privilege import need_keeper
 from runner.dry_run import Rehearsal, rehearsal_text, rehearse
 from runner.freezer import load_frozen
 from runner.inputs import load_inputs
@@ -50,7 +50,7 @@ def pilot(  # noqa: PLR0913 - one parameter an option
         shown = rehearse(load_inputs(settings), settings, wanted)
         click.echo(_json(shown) if as_json else rehearsal_text(shown), nl=False)
         return 0
-    need_root("pilot")
+    need_keeper()
     frozen = load_frozen(settings)
     done = run_pilot(settings, frozen, wanted, lambda line: click.echo(line, err=True))
     click.echo(

@@ -137,7 +137,7 @@ def test_without_root_what_only_reads_works_on_readable_files(piloted: Bench, wo
 def test_without_root_what_starts_units_names_the_sudo_rule(frozen: Bench, words: tuple[str, ...]) -> None:
     said = frozen.run(*words, within=NOBODY)
     assert said.code == 4
-    assert "A sudo rule for it must name a root-owned copy" in said.err
+    assert "let root run 'scripts/host install" in said.err
 
 
 @pytest.mark.parametrize(
