@@ -1,0 +1,57 @@
+"""Which agents' programs are installed, from where, and what came of it."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, StringConstraints
+
+from runner.documents.model import Document, Sha256, Shape
+from runner.fields import Line, RelativePath
+
+RuntimeName = Literal["opencode", "codex", "claude"]
+"""Agents that are other people's programs."""
+
+Integrity = Annotated[str, StringConstraints(pattern=r"^sha512-[A-Za-z0-9+/]{86}==$")]
+"""As the npm registry gives it: SHA-512 of the package file, in base64 (W3C Subresource Integrity)."""
+
+
+class PlatformPin(Shape):
+    """The package file of one platform."""
+
+    platform: Literal["linux-x64", "linux-arm64"]
+    file: Line
+    """Where it lies, from the registry's address on."""
+    integrity: Integrity
+    folder: RelativePath
+    """What of the package is taken: the files below this folder."""
+
+
+class RuntimePin(Shape):
+    """One agent's program, pinned."""
+
+    agent: RuntimeName
+    package: Line
+    version: Line
+    leave_out: tuple[RelativePath, ...] = ()
+    """Folders of it that are not installed."""
+    platforms: Annotated[tuple[PlatformPin, ...], Field(min_length=1)]
+
+
+class RuntimePins(Document):
+    """All programs that `scripts/runtimes` installs."""
+
+    SCHEMA_NAME: ClassVar[str] = "runtimes"
+    schema_: Literal["cleanroom/runtimes/1"] = Field(default="cleanroom/runtimes/1", alias="schema")
+    runtimes: tuple[RuntimePin, ...]
+
+
+class InstalledRuntime(Document):
+    """Beside an installed folder: what it was made of, and what it holds."""
+
+    SCHEMA_NAME: ClassVar[str] = "installed-runtime"
+    schema_: Literal["cleanroom/installed-runtime/1"] = Field(default="cleanroom/installed-runtime/1", alias="schema")
+    agent: RuntimeName
+    package: Line
+    version: Line
+    platform: Literal["linux-x64", "linux-arm64"]
+    integrity: Integrity
+    tree_sha256: Sha256
