@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import sandbox
 from runner import __version__
 from runner.artifacts import make_private, new_folder
 from runner.canonical import canonical, parse, sha256
@@ -12,16 +11,12 @@ from runner.documents.proof import HostProofs, ProofHost, ProofSet, SandboxProof
 from runner.durable import replace_file
 from runner.errors import SealTakenError, UsageError, VerificationError
 from runner.parsing import read_file
-from runner.proof import State, WallsBrokenError, command, standing, written
+from runner.proof import PROOF, PROOF_BYTES, PROOFS, State, WallsBrokenError, command, standing, written
 from sandbox.api import HostFacts, Sandbox
 from sandbox.attacks import Proof
+from sandbox.installed import code_digest
 from sandbox.proving import AGENT_ROLES, OBJECTIVE_ROLES, prove
 from sandbox.spec import Role
-
-PROOFS = "proofs"
-"""Folder of the state, and of a release's evidence."""
-PROOF = "proof.json"
-PROOF_BYTES = 16 << 20
 
 ROLES: Mapping[ProofSet, tuple[Role, ...]] = {ProofSet.SANDBOX: AGENT_ROLES, ProofSet.OBJECTIVE: OBJECTIVE_ROLES}
 
@@ -101,14 +96,8 @@ def host_now(facts: HostFacts) -> ProofHost:
         image=facts.image,
         boot=_BOOT_ID.read_text(encoding="ascii").strip(),
         runner=__version__,
-        sandbox_sha256=sources_digest(Path(sandbox.__file__).parent),
+        sandbox_sha256=code_digest(),
     )
-
-
-def sources_digest(package: Path) -> str:
-    """Give one digest over every file of a package but what Python makes of them."""
-    files = (path for path in package.rglob("*") if path.is_file() and path.parent.name != "__pycache__")
-    return sha256(canonical({str(path.relative_to(package)): sha256(path.read_bytes()) for path in files}))
 
 
 def proof_file(state: Path, which: ProofSet) -> Path:

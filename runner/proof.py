@@ -9,6 +9,11 @@ from runner.documents.writing import printable
 from runner.errors import VerificationError
 from sandbox.attacks import Area, Proof
 
+PROOFS = "proofs"
+"""Folder of the state, and of a release's evidence."""
+PROOF = "proof.json"
+PROOF_BYTES = 16 << 20
+
 OBSERVED = 500
 """Characters of an observation that a proof keeps."""
 

@@ -13,8 +13,6 @@ from runner.documents.proof import ProofHost, ProofSet, SandboxProof
 from runner.durable import replace_file
 from runner.errors import VerificationError
 from runner.host_proofs import (
-    PROOF,
-    PROOFS,
     ROLES,
     Prover,
     digests,
@@ -22,12 +20,12 @@ from runner.host_proofs import (
     host_now,
     keep_copies,
     proof_file,
-    sources_digest,
 )
-from runner.proof import WallsBrokenError
+from runner.proof import PROOF, PROOFS, WallsBrokenError
 from sandbox.api import Sandbox
 from sandbox.attacks import Proof
 from sandbox.errors import KeeperError
+from sandbox.installed import code_digest
 from sandbox.spec import Role
 from tests.fakes import PlainSandbox
 from tests.unit.runner.proofs import a_proof, a_sandbox_proof
@@ -131,21 +129,7 @@ def test_a_proof_speaks_of_this_boot_this_runner_and_every_source_of_the_sandbox
     now = host_now(PlainSandbox(tmp_path).facts())
     assert set(ProofHost.model_fields) == set(now.model_dump())
     assert now.boot == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    package = tmp_path / "sandbox"
-    (package / "probes/__pycache__").mkdir(parents=True)
-    (package / "keeper.py").write_text("a")
-    (package / "probes/probe.py").write_text("b")
-    before = sources_digest(package)
-    (package / "probes/__pycache__/probe.pyc").write_text("c")
-    assert sources_digest(package) == before
-    for change in (
-        lambda: (package / "probes/probe.py").write_text("c"),
-        lambda: (package / "probes/probe.py").rename(package / "probes/prober.py"),
-        (package / "probes/added.c").touch,
-    ):
-        change()
-        assert sources_digest(package) != before
-        before = sources_digest(package)
+    assert now.sandbox_sha256 == code_digest()
 
 
 def test_copies_stand_beside_the_evidence_under_their_digests_and_are_written_once(tmp_path: Path) -> None:
