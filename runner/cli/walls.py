@@ -45,12 +45,22 @@ def _verify(settings: Settings, which: ProofSet, *, as_json: bool) -> int:
     state = find_places(config, settings).state
     with open_sandbox(state, accounts_of(config)) as sandbox:
         prover = Prover(sandbox=sandbox, state=state, clock=lambda: time.time_ns() // 1_000_000)
-        proof = prover.make(which, _tell if as_json else _count)
+        return show(prover, which, settings, as_json=as_json)
+
+
+def show(prover: Prover, which: ProofSet, settings: Settings, *, as_json: bool) -> int:
+    """Try a set of walls, keep and print what came of it, and give the exit code.
+
+    Raises:
+        SandboxError: a fault.
+    """
+    proof = prover.make(which, _tell if as_json else _count)
+    file = proof_file(prover.state, which)
     if as_json:
-        click.echo(json.dumps(_end(proof, proof_file(state, which))))
+        click.echo(json.dumps(_end(proof, file)))
     else:
         _print(proof, settings)
-        click.echo(f"kept: {proof_file(state, which)}")
+        click.echo(f"kept: {file}")
     return VerificationError.exit_code if proof.broken else 0
 
 
