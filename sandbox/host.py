@@ -24,7 +24,7 @@ _NAMESPACES = {
     "pid": 0x20000000,
     "mnt": 0x00020000,
 }
-_GROUP_PREFIX = "cleanroom-"
+GROUP_PREFIX = "cleanroom-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ def service_manager() -> Iterator[Manager]:
         yield Manager(init=None)
         return
     sweep_groups()
-    group = f"{_GROUP_PREFIX}{token_hex(6)}"
+    group = f"{GROUP_PREFIX}{token_hex(6)}"
     plan = json.dumps({"group": group, "machine_id": token_hex(16)})
     boot = Path(__file__).with_name("boot.py")
     process = subprocess.Popen(
@@ -126,7 +126,7 @@ def join(manager: Manager) -> None:
 def sweep_groups() -> None:
     """Remove control groups that a killed private manager left; the host's lock says that none is in use."""
     for _, path, mount in hierarchies():
-        for left in base(path, mount).glob(f"{_GROUP_PREFIX}*"):
+        for left in base(path, mount).glob(f"{GROUP_PREFIX}*"):
             if left.name != "cleanroom-outer" and not _is_in_use(left):
                 _remove_tree(left)
 

@@ -39,7 +39,7 @@ MOST_CHANGES = 100_000
 """More than any capture takes (sandbox.inspected.CaptureLimits)."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _FOLDERS = {"upper": 0o755, "work": 0o755, "home": 0o755, "tmp": 0o1777, "vartmp": 0o1777}
-_OVERLAY = "redirect_dir=on,metacopy=off,index=off"
+OVERLAY = "redirect_dir=on,metacopy=off,index=off"
 _TREE_FLAGS = Flag.NOSUID | Flag.NODEV
 _SEEN_FLAGS = _TREE_FLAGS | Flag.RDONLY | Flag.NOEXEC | Flag.NOSYMFOLLOW
 _BUSY_TRIES, _BUSY_PAUSE = 20, 0.005
@@ -175,7 +175,7 @@ class Workspaces:
                 copy_tree(layer, folder / "bottom", plan.uid)
         upper = "upperdir=image/upper,workdir=image/work"
         with self._lower(plan, folder, plan.uid) as lower:
-            mount("work", folder / "tree", "overlay", _TREE_FLAGS, f"lowerdir={lower},{upper},{_OVERLAY}")
+            mount("work", folder / "tree", "overlay", _TREE_FLAGS, f"lowerdir={lower},{upper},{OVERLAY}")
         for pack, place in ((plan.lay, folder / "tree"), (plan.home, image / "home")):
             if pack is not None:
                 _lay_at(place, pack, plan.uid)
@@ -184,7 +184,7 @@ class Workspaces:
         if self.layers is Layers.COPY:
             give(folder / "bottom", uid)
         with self._upper(plan, folder, uid) as upper, self._lower(plan, folder, uid) as lower:
-            options = f"lowerdir={upper}:{lower},{_OVERLAY}"
+            options = f"lowerdir={upper}:{lower},{OVERLAY}"
             mount("work", folder / "seen", "overlay", _SEEN_FLAGS, options)
 
     @contextmanager

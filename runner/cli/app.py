@@ -8,6 +8,7 @@ import click
 from runner import __version__
 
 _COMMANDS = {
+    "doctor": ("runner.cli.doctor", "Say line by line what this host can hold."),
     "lint": ("runner.cli.plan", "Check a release configuration and its nominations."),
     "freeze": ("runner.cli.plan", "Run the controls and write the release's manifest."),
     "pilot": ("runner.cli.run", "Run the planned attempts of a frozen release."),

@@ -1,0 +1,124 @@
+"""What the doctor says: the host's lines, and those of the configuration that would run on it."""
+
+import os
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from runner.config import ReleaseConfig, load_config
+from runner.errors import DocumentError
+from runner.freezer import accounts_of
+from runner.inputs import find_places
+from runner.roster import Status
+from runner.settings import Settings
+from sandbox.check import Check, Line, State
+from sandbox.doctor import diagnose
+from sandbox.host_sight import Places, see_host
+
+_WIDTH = 32
+
+
+def examine(settings: Settings) -> tuple[Check, ...]:
+    """Look at this host and at what the configuration wants of it; nobody is contacted.
+
+    Raises:
+        DocumentError, DocumentErrors: the configuration is none.
+    """
+    config = load_config(settings.config)
+    places = find_places(config, settings)
+    seen = see_host(Places(state=places.state, store=places.store, accounts=accounts_of(config)))
+    return (*diagnose(seen), *_runtimes(config, settings), *_keys(config, settings))
+
+
+def _runtimes(config: ReleaseConfig, settings: Settings) -> Iterator[Check]:
+    roots = {
+        "opencode": config.clean_room.opencode_root,
+        "codex": config.clean_room.codex_root,
+        "claude": config.clean_room.claude_root,
+    }
+    for name, root in roots.items():
+        line = Line(
+            topic="configuration",
+            name=f"runtime {name}",
+            expected="its folder, if one is configured",
+            lost=f"candidates of agent {name}: they cannot be run",
+            mend=f"install it there, or mend clean_room.{name}_root",
+        )
+        if root is None:
+            yield line.holds("none configured")
+        else:
+            yield _runtime(line, settings.path(root))
+
+
+def _runtime(line: Line, folder: Path) -> Check:
+    if not folder.is_dir():
+        return line.fails(f"{folder} is no folder")
+    return line.holds(str(folder)) if os.access(folder, os.R_OK | os.X_OK) else line.unseen(f"{folder} cannot be read")
+
+
+def _keys(config: ReleaseConfig, settings: Settings) -> Iterator[Check]:
+    """Look for the keys of routes that somebody active uses; a key is named and never shown."""
+    users: dict[str, list[str]] = {}
+    active = (each for each in config.candidates if each.status is Status.ACTIVE)
+    for participant in (*active, *config.judges):
+        if participant.route is not None:
+            users.setdefault(participant.route, []).append(participant.id)
+    named = [route for route in config.routes if route.id in users and route.credential is not None]
+    if not named:
+        yield _key_line("keys", "").holds("none needed: no route in use names one")
+    for route in named:
+        name = route.credential or ""
+        line = _key_line(f"key {name}", f"candidates and judges of route {route.id}: {', '.join(users[route.id])}")
+        try:
+            value = settings.credential(name)
+        except DocumentError as error:
+            yield line.fails(error.found, mend=f"{error.mend}: export {name}=...")
+        else:
+            yield line.fails("not set", mend=f"run: export {name}=...") if value is None else line.holds("set")
+
+
+def _key_line(name: str, lost: str) -> Line:
+    expected = "set in the environment, for routes in use"
+    return Line(topic="configuration", name=name, expected=expected, lost=lost, mend="", needed=False)
+
+
+def report(checks: tuple[Check, ...]) -> str:
+    """Write lines down for people."""
+    lines: list[str] = []
+    for topic, group in groupby(checks, key=lambda check: check.topic):
+        lines.append(topic)
+        for check in group:
+            lines.append(f"  {check.state:<8} {check.name:<{_WIDTH}} {check.found}")
+            if check.state is not State.OK:
+                expected = "" if check.state is State.UNKNOWN else check.expected
+                rows = (("expected", expected), ("lost", check.lost), ("mend", check.mend))
+                lines += (f"           {name:<8}  {text}" for name, text in rows if text)
+    return "\n".join((*lines, "", summary(checks))) + "\n"
+
+
+def summary(checks: tuple[Check, ...]) -> str:
+    """Say in one line how the host is."""
+    bad = [f"{check.topic}: {check.name}" for check in checks if not check.ok]
+    warned = sum(check.state is State.WARNING for check in checks)
+    warnings = "1 warning" if warned == 1 else f"{warned} warnings"
+    if bad:
+        return f"this host is unfit for clean rooms, {len(bad)} of {len(checks)} lines ({warnings}): {'; '.join(bad)}"
+    return (
+        f"this host can hold clean rooms: {len(checks)} lines, {warnings}\n"
+        "what a unit really holds is tried by: runner verify-sandbox, runner verify-objective-sandbox"
+    )
+
+
+def json_lines(checks: tuple[Check, ...]) -> Iterator[dict[str, object]]:
+    """Give the lines for programs."""
+    for check in checks:
+        yield {
+            "topic": check.topic,
+            "name": check.name,
+            "state": check.state.value,
+            "ok": check.ok,
+            "found": check.found,
+            "expected": check.expected,
+            "lost": check.lost or None,
+            "mend": check.mend or None,
+        }
