@@ -113,6 +113,21 @@ class UnitGroup:
             return False
         return True
 
+    def bound_sockets(self, most: int) -> bool:
+        """Bound the buffers of IP sockets, which the older layout counts apart from all other memory; false if not.
+
+        There each socket's buffers are nobody's until this is written, and every socket on the machine shares
+        the kernel's one ceiling.
+        """
+        if self._where.v2:
+            return True
+        limit = self._where.memory / self._unit / "memory.kmem.tcp.limit_in_bytes"
+        try:
+            limit.write_text(str(most), encoding="ascii")
+        except OSError:
+            return False
+        return _number(limit) == most
+
     def is_empty(self) -> bool:
         """Tell whether no process is in the unit's own group, in any hierarchy."""
         return not any(_lines(root / self._unit / "cgroup.procs") for root in self._roots())

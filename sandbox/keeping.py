@@ -21,7 +21,7 @@ from sandbox.image import Bounds, Image
 from sandbox.layers import Layers, mount_store, probe_image, probe_layers
 from sandbox.network import NetworkNamespace, new_namespace
 from sandbox.objects import Objects
-from sandbox.properties import Property, UnitPlace, refuse_targets, unit_properties
+from sandbox.properties import Property, UnitPlace, has_internet_families, refuse_targets, unit_properties
 from sandbox.requests import Open, OpenWorkspace
 from sandbox.room import AccountRange, AccountRecords, Accounts, mark_dirty
 from sandbox.roots import Roots, standing_roots
@@ -178,6 +178,7 @@ class Keeping:
             group=group,
             owned=ExitStack(),
             deadline=time.monotonic() + REPORT_SECONDS * 2,
+            has_sockets=has_internet_families(spec) and spec.network.reach is not Reach.OUTSIDE,
         )
 
     def _place(self, spec: UnitSpec, name: str, owned: ExitStack) -> UnitPlace:

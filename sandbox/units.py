@@ -14,13 +14,15 @@ from sandbox.errors import BusError, KeeperError, SandboxError, UnitStartError
 from sandbox.groups import Layout, UnitGroup
 from sandbox.properties import Property
 from sandbox.room import keys_left, leftovers
-from sandbox.spec import Limits
+from sandbox.spec import MIB, Limits
 from sandbox.termination import Stop, UnitFacts
 from sandbox.walls import broken_limits
 from sandbox.wire import receive, send
 
 SLICE = "job.slice"
 REPORT_SECONDS = 5.0
+SOCKET_BYTES = 64 * MIB
+"""What the buffers of a unit's IP sockets may take where its memory limit leaves them out."""
 _END_SECONDS = 60.0
 """How long a killed unit may take to be gone: a process that waits for a slow disk dies late, and is no fault."""
 _POLL_SECONDS = 2.0
@@ -40,6 +42,8 @@ class Unit:
     group: UnitGroup
     owned: ExitStack
     deadline: float
+    has_sockets: bool = False
+    """Whether it may open IP sockets, and is not our own gateway."""
     went: float | None = None
     stop: Stop | None = None
     oom_kills: int | None = None
@@ -150,6 +154,8 @@ class Units:
     def _go(self, unit: Unit) -> None:
         """Start the wall clock, if the limits are really there; a second go does not start it again."""
         broken = broken_limits(unit.group.held(), unit.limits)
+        if unit.has_sockets and not unit.group.bound_sockets(SOCKET_BYTES):
+            broken = (*broken, f"the buffers of its sockets are not bounded by {SOCKET_BYTES} bytes")
         if not broken and unit.went is None:
             unit.went = time.monotonic()
             unit.deadline = unit.went + unit.limits.wall.total_seconds()
