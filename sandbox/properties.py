@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TypeAlias
 
 from sandbox.errors import SandboxError
-from sandbox.spec import AGENT_HOME, MIB, PYTHON, WORKSPACE_ROOT, Reach, Role, UnitSpec
+from sandbox.spec import AGENT_HOME, KIB, MIB, PYTHON, WORKSPACE_ROOT, Reach, Role, UnitSpec
 from sandbox.syscalls import ALLOWED_CALLS
 
 PropertyValue: TypeAlias = "bool | int | str | bytes | tuple[PropertyValue, ...]"
@@ -28,7 +28,6 @@ BACKSTOP = timedelta(seconds=10)
 _TMP, _VAR_TMP, _SHM = "/tmp", "/var/tmp", "/dev/shm"  # noqa: S108 - the unit's own
 _STOP_USEC = 500_000
 _START_USEC = 20_000_000
-_RUN_BYTES = 1 * MIB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +83,6 @@ _LIFE: _Rows = (
     ("TimeoutStartUSec", "t", _START_USEC, "a start that hangs is a fault soon"),
     ("TimeoutStopUSec", "t", _STOP_USEC, "the keeper kills the group itself; this is for what it missed"),
     ("Delegate", "b", False, "no control group of its own to lift limits in"),
-    ("IgnoreSIGPIPE", "b", False, "programs get the signal they expect"),
     ("OOMPolicy", "s", "kill", "one process out of memory ends the whole unit"),
     ("OOMScoreAdjust", "i", 500, "the host's memory killer takes a unit first"),
 )
@@ -135,6 +133,8 @@ _ACCOUNTING: _Rows = (
     ("CPUAccounting", "b", True, "processor time is read from the group"),
     ("MemorySwapMax", "t", 0, "memory is memory: no swapping beyond the limit"),
     ("LimitCORE", "t", 0, "no core file, no host helper started by a crash"),
+    ("LimitSIGPENDING", "t", 1024, "queued signals and timers, which count as root's as well"),
+    ("LimitMSGQUEUE", "t", 128 * KIB, "message queues, which count as root's as well"),
 )
 
 _Bind = tuple[str, str]
@@ -291,7 +291,7 @@ def _sized(spec: UnitSpec, place: UnitPlace) -> list[PropertyValue]:
     scratch = f"mode=1777,size={size},nr_inodes={files},nosuid,nodev"
     without_image = [target for source, target in ((place.tmp, _TMP), (place.vartmp, _VAR_TMP)) if source is None]
     return [
-        ("/run", f"ro,mode=0755,size={_RUN_BYTES},nr_inodes=256,nosuid,nodev,noexec"),
+        ("/run", "ro,nosuid,nodev"),
         (_SHM, scratch),
         *((target, scratch) for target in without_image),
     ]
