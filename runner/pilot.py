@@ -10,22 +10,20 @@ from runner.attempt import Attempts
 from runner.errors import DocumentError, UsageError
 from runner.folder import list_files
 from runner.freezer import Frozen, accounts_of
-from runner.gateway.bundle import gateway_bundle
-from runner.gateway.client import Gateway, open_gateway
-from runner.gateway.scripted import load_scenarios, scripted_provider
+from runner.gateway.serving import address, gateway_unit
 from runner.inputs import Inputs
 from runner.journal import Store, state
 from runner.outcome import Outcome
 from runner.release import PreparedNomination, manifest_digest
 from runner.reports.aggregate import planned
-from runner.roster import AVAILABLE, Candidate, Route
+from runner.roster import AVAILABLE, Candidate
 from runner.runtime import Runtime
 from runner.schedule import Action, Cell, Standing, Step, TryState, next_step, schedule
 from runner.selection import candidate_keys, select
 from runner.settings import Settings
 from runner.solution import patched
 from runner.staging import Staged, Stages
-from sandbox.api import Pack, Sandbox
+from sandbox.api import Pack
 from sandbox.client import open_sandbox
 from sandbox.errors import KeeperError, SandboxError
 
@@ -169,8 +167,8 @@ def _attempts(
     used = {each.route: routes[each.route] for each in asking if each.route is not None}
     with ExitStack() as stack:
         sandbox = stack.enter_context(open_sandbox(frozen.inputs.places.state, accounts_of(frozen.inputs.config)))
-        urls = {name: stack.enter_context(_address(settings, route)) for name, route in used.items()}
-        gateway = stack.enter_context(_gateway(sandbox)) if asking else None
+        urls = {name: stack.enter_context(address(settings, route)) for name, route in used.items()}
+        gateway = stack.enter_context(gateway_unit(sandbox)) if asking else None
         yield Attempts(
             store=store,
             manifest=frozen.manifest,
@@ -185,22 +183,6 @@ def _attempts(
             patches=_Patches(settings=settings, frozen=frozen),
             clock=lambda: time.time_ns() // 1_000_000,
         )
-
-
-@contextmanager
-def _address(settings: Settings, route: Route) -> Iterator[str]:
-    """Give where a route leads; a scripted one is served as long as this is held."""
-    if route.scripted is None:
-        yield route.base_url or ""
-        return
-    with scripted_provider(load_scenarios(settings.path(route.scripted))) as provider:
-        yield provider.base_url
-
-
-@contextmanager
-def _gateway(sandbox: Sandbox) -> Iterator[Gateway]:
-    with open_gateway(sandbox, sandbox.store(gateway_bundle())) as gateway:
-        yield gateway
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

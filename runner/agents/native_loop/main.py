@@ -92,6 +92,7 @@ class Loop:
             turn=turn,
             finish_reason=answer.finish_reason,
             calls=len(answer.calls),
+            parts=answer.parts,
             text=answer.text,
         )
         if answer.calls:

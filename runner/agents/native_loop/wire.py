@@ -40,6 +40,8 @@ class Answer:
     calls: list[Call] = field(default_factory=list)
     finish_reason: str | None = None
     more: Json = field(default_factory=dict)
+    parts: int = 0
+    """Chunks of the stream that it came in; none for one that came whole."""
 
     def message(self) -> Json:
         """Give the answer as the history holds it.
@@ -110,6 +112,7 @@ def _read_stream(response: http.client.HTTPResponse) -> Answer:
         choice = _first_choice(chunk)
         if choice is not None:
             empty = False
+            answer.parts += 1
             _take(answer, choice, choice.get("delta"))
     if empty:
         raise ModelError("malformed", "an empty stream", HTTP_OK)
