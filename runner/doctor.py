@@ -15,8 +15,6 @@ from sandbox.check import Check, Line, State
 from sandbox.doctor import diagnose
 from sandbox.host_sight import Places, see_host
 
-_WIDTH = 32
-
 
 def examine(settings: Settings) -> tuple[Check, ...]:
     """Look at this host and at what the configuration wants of it; nobody is contacted.
@@ -83,17 +81,36 @@ def _key_line(name: str, lost: str) -> Line:
 
 
 def report(checks: tuple[Check, ...]) -> str:
-    """Write lines down for people."""
+    """Write a host's lines down for people."""
+    return f"{_table(checks)}\n{summary(checks)}\n"
+
+
+def route_report(checks: tuple[Check, ...]) -> str:
+    """Write a route's lines down for people."""
+    failed = sum(not check.ok for check in checks)
+    said = f"{failed} of {len(checks)} lines are not as they should be" if failed else "this route can be used"
+    return f"{_table(checks)}\n{said}\n"
+
+
+def _table(checks: tuple[Check, ...]) -> str:
     lines: list[str] = []
+    width = max(len(check.name) for check in checks)
     for topic, group in groupby(checks, key=lambda check: check.topic):
         lines.append(topic)
         for check in group:
-            lines.append(f"  {check.state:<8} {check.name:<{_WIDTH}} {check.found}")
-            if check.state is not State.OK:
-                expected = "" if check.state is State.UNKNOWN else check.expected
-                rows = (("expected", expected), ("lost", check.lost), ("mend", check.mend))
-                lines += (f"           {name:<8}  {text}" for name, text in rows if text)
-    return "\n".join((*lines, "", summary(checks))) + "\n"
+            lines.append(f"  {check.state:<8} {check.name:<{width}}  {check.found}")
+            lines += (f"           {name:<8}  {text}" for name, text in _rest(check))
+    return "\n".join(lines) + "\n"
+
+
+def _rest(check: Check) -> Iterator[tuple[str, str]]:
+    """Give what is to be said of a line that is not well."""
+    if check.state not in {State.OK, State.UNKNOWN}:
+        yield "expected", check.expected
+    if check.lost:
+        yield "lost", check.lost
+    if check.mend:
+        yield "mend", check.mend
 
 
 def summary(checks: tuple[Check, ...]) -> str:
@@ -109,16 +126,15 @@ def summary(checks: tuple[Check, ...]) -> str:
     )
 
 
-def json_lines(checks: tuple[Check, ...]) -> Iterator[dict[str, object]]:
-    """Give the lines for programs."""
-    for check in checks:
-        yield {
-            "topic": check.topic,
-            "name": check.name,
-            "state": check.state.value,
-            "ok": check.ok,
-            "found": check.found,
-            "expected": check.expected,
-            "lost": check.lost or None,
-            "mend": check.mend or None,
-        }
+def json_line(check: Check) -> dict[str, object]:
+    """Give a line for programs."""
+    return {
+        "topic": check.topic,
+        "name": check.name,
+        "state": check.state.value,
+        "ok": check.ok,
+        "found": check.found,
+        "expected": check.expected,
+        "lost": check.lost or None,
+        "mend": check.mend or None,
+    }

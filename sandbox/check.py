@@ -13,6 +13,8 @@ class State(StrEnum):
     UNKNOWN = "unknown"
     """It could not be seen, which counts as not there."""
     UNFIT = "unfit"
+    FAILED = "failed"
+    """As unfit, of something that is not the host's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
