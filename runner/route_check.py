@@ -99,7 +99,7 @@ def _mend(route: Route, reason: ProbeReason) -> str:
         "auth": fresh,
         "quota": f"top the provider's account up, or {fresh}",
         "unknown_model": f"mend the model's name; the provider lists its own below {place}.base_url, at /models",
-        "overloaded": "ask again later, or use another route: this provider is overloaded, broken, or has too many requests",
+        "overloaded": "ask again later, or use another route: this provider is overloaded, broken, or hit too often",
         "network": f"mend {place}.base_url, or this machine's way to it (name service, proxy, firewall)",
         "malformed": f"let {place}.base_url lead to an API of protocol {route.protocol}: no such answer came",
         "refused": f"mend what the provider refuses: the model, its reasoning variant, or {place}.extra_body",
