@@ -31,6 +31,8 @@ class Prover:
     """What tries the walls of a clean room that is open, and keeps what came of it."""
 
     sandbox: Sandbox
+    host: ProofHost
+    """As it is while the clean room is open."""
     state: Path
     clock: Callable[[], int]
     """Milliseconds since 1970, UTC."""
@@ -50,7 +52,7 @@ class Prover:
             )
         document = SandboxProof(
             set=which,
-            host=host_now(self.sandbox.facts()),
+            host=self.host,
             started_ms=started,
             ended_ms=self.clock(),
             proofs=proofs,
@@ -67,16 +69,13 @@ class Prover:
             SandboxError: a fault.
         """
         proofs = tuple(self._current(which, tell) for which in ProofSet)
-        now = host_now(self.sandbox.facts())
-        for each in proofs:
-            found = standing(each, now)
-            if found.state is not State.GOOD:
-                raise WallsBrokenError(set=each.set, broken=found.why)
+        if any(standing(each, self.host).state is not State.GOOD for each in proofs):
+            raise WallsBrokenError(broken={each.set: each.broken for each in proofs if each.broken})
         return proofs
 
     def _current(self, which: ProofSet, tell: Tell) -> SandboxProof:
         kept = find_proof(self.state, which)
-        found = standing(kept, host_now(self.sandbox.facts()))
+        found = standing(kept, self.host)
         if kept is not None and not found.must_prove:
             return kept
         tell(f"trying the walls of this host, as '{command(which)}' does ({found.state}: {'; '.join(found.why)})")

@@ -1,6 +1,6 @@
 """Whether a kept proof of the walls still speaks of this host, and what it says. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -44,16 +44,17 @@ class Standing:
 class WallsBrokenError(VerificationError):
     """A wall did not hold on this host; nothing is run behind it."""
 
-    set: ProofSet
-    broken: tuple[str, ...]
+    broken: Mapping[ProofSet, tuple[ProvenAttack, ...]]
 
     def __str__(self) -> str:
-        walls = "1 wall" if len(self.broken) == 1 else f"{len(self.broken)} walls"
+        lines = [f"  {told(each)}" for broken in self.broken.values() for each in broken]
+        walls = "1 wall" if len(lines) == 1 else f"{len(lines)} walls"
+        commands = " and ".join(command(which) for which in self.broken)
         head = (
-            f"{walls} of this clean room did not hold ({self.set}); expected every one to hold; nothing was run; "
-            f"mend the host and run: {command(self.set)}, which shows all and tries them anew"
+            f"{walls} of this host's clean room did not hold; expected every one to hold; nothing was run; "
+            f"mend the host and run: {commands}, which shows all and tries them anew"
         )
-        return "\n".join((head, *(f"  {each}" for each in self.broken)))
+        return "\n".join((head, *lines))
 
 
 def command(which: ProofSet) -> str:

@@ -14,7 +14,7 @@ from runner.config import load_config
 from runner.documents.proof import ProofSet, SandboxProof
 from runner.errors import VerificationError
 from runner.freezer import accounts_of
-from runner.host_proofs import Prover, proof_file
+from runner.host_proofs import Prover, host_now, proof_file
 from runner.inputs import find_places
 from runner.proof import written
 from runner.reports.walls import coloured, plain, summary
@@ -44,7 +44,9 @@ def _verify(settings: Settings, which: ProofSet, *, as_json: bool) -> int:
     config = load_config(settings.config)
     state = find_places(config, settings).state
     with open_sandbox(state, accounts_of(config)) as sandbox:
-        prover = Prover(sandbox=sandbox, state=state, clock=lambda: time.time_ns() // 1_000_000)
+        prover = Prover(
+            sandbox=sandbox, host=host_now(sandbox.facts()), state=state, clock=lambda: time.time_ns() // 1_000_000
+        )
         return show(prover, which, settings, as_json=as_json)
 
 

@@ -29,9 +29,13 @@ class ProofHost(Shape):
     kernel: str
     systemd: str
     manager: str
+    """`system`: the machine's own systemd. `private`: one booted for the keeper."""
     cgroups: str
+    """`v2`, or `hybrid` where v1 has the controllers."""
     layers: str
+    """How a frozen tree gets an account: `idmap`, `idmap-loop` or `copy`."""
     image: str
+    """What bounds a workspace: `loop` or `tmpfs`."""
     boot: str
     """The kernel's id of this boot."""
     runner: str
@@ -45,12 +49,16 @@ class ProvenAttack(Shape):
 
     attack: Identifier
     area: Area
+    """What it is aimed at."""
     items: tuple[Item, ...]
     """Numbers in the catalogue of attacks."""
     role: Role
+    """Whose unit it was tried from."""
     tried: str
     expected: str
+    """What a unit that holds answers."""
     observed: str
+    """What this one answered; bounded, and without what steers a terminal."""
     held: bool
 
 
@@ -58,6 +66,7 @@ class ProofCounts(Shape):
     """How many walls were tried, and how many of them held."""
 
     tried: Count
+    """An attack from two roles counts as two."""
     held: Count
     broken: Count
 
@@ -73,7 +82,7 @@ class SandboxProof(Document):
     started_ms: Epoch
     ended_ms: Epoch
     proofs: Annotated[tuple[ProvenAttack, ...], Field(min_length=1)]
-    """Never empty: nothing tried is nothing proven."""
+    """In the order tried. Never empty: nothing tried is nothing proven."""
     counts: ProofCounts
 
     @model_validator(mode="after")
@@ -93,6 +102,7 @@ class HostProofs(Shape):
 
     sandbox: Sha256
     objective_sandbox: Sha256
+    """Of the set `objective-sandbox`."""
 
     def of(self, which: ProofSet) -> str:
         """Give the digest of one set's proof."""

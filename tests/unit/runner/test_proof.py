@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from runner.canonical import canonical, parse, sha256
 from runner.documents.proof import HostProofs, ProofHost, ProofSet, SandboxProof, count
 from runner.errors import DocumentErrors
-from runner.proof import State, WallsBrokenError, command, standing, told, written
+from runner.proof import State, WallsBrokenError, command, standing, written
 from sandbox.spec import Role
 from tests.unit.runner.proofs import PROVEN_HOST, a_proof, a_sandbox_proof, proven
 
@@ -86,7 +86,7 @@ def test_writing_down_loses_nothing() -> None:
 
 def test_a_broken_wall_is_told_with_what_was_seen_and_the_command_that_shows_it() -> None:
     broken = proven("no-network", Role.TESTS, held=False)
-    error = WallsBrokenError(set=ProofSet.OBJECTIVE, broken=(told(broken),))
+    error = WallsBrokenError(broken={ProofSet.OBJECTIVE: (broken,)})
     assert error.exit_code == 3
     assert "no-network (tests): expected what was bound and nothing else; observed /host; BROKEN" in str(error)
     assert "run: runner verify-objective-sandbox" in str(error)
