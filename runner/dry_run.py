@@ -139,6 +139,7 @@ def _properties(config: ReleaseConfig) -> tuple[Property, ...]:
         uid=config.clean_room.accounts.first,
         root="<run>/<unit>/root",
         empty="<run>/<unit>/empty",
+        terminals="<run>/terminals",
         workspace="<run>/<workspace>/tree",
         home="<run>/<workspace>/image/home",
         tmp="<run>/<workspace>/image/tmp",

@@ -4,7 +4,7 @@ import errno
 from collections.abc import Callable, Iterator
 
 from sandbox.look import Look, named, strangers
-from sandbox.properties import MASKED, promised_writable
+from sandbox.properties import MASKED, MOST_TERMINALS, promised_writable
 from sandbox.spec import WORKSPACE_ROOT, Reach
 
 _PAGE = 4096
@@ -14,7 +14,7 @@ _API = ("/dev/", "/proc/", "/run/systemd/", "/sys/")
 _SYSTEM = ("/", "/dev", "/proc", "/run", "/sys", "/usr")
 _WHERE_THERE_IS_ONE = ("/usr/lib/modules",)
 """ProtectKernelModules shuts it; a host in a container has none."""
-_NEVER_READ_ONLY = ("/proc", "/dev/pts")
+_NEVER_READ_ONLY = ("/proc",)
 
 
 def _check_mounts(look: Look) -> Iterator[str]:
@@ -50,6 +50,13 @@ def _check_proc(look: Look) -> Iterator[str]:
         yield f"/proc: promised other accounts' processes and the host hidden, seen {sorted(options)}"
     own = (str(look.seen.pid), "self", "thread-self")
     yield from strangers("/proc", own, look.seen.listings.get("/proc"))
+
+
+def _check_terminals(look: Look) -> Iterator[str]:
+    seen = look.mounts.get("/dev/pts")
+    options = seen.super_options if seen is not None and seen.kind == "devpts" else frozenset()
+    if f"max={MOST_TERMINALS}" not in options:
+        yield f"/dev/pts: promised {MOST_TERMINALS} terminals of all units together, seen {sorted(options)}"
 
 
 _REFUSALS = frozenset({errno.EPERM, errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.EROFS})
@@ -105,6 +112,7 @@ def _check_listings(look: Look) -> Iterator[str]:
 FILE_CHECKS: tuple[Callable[[Look], Iterator[str]], ...] = (
     _check_mounts,
     _check_proc,
+    _check_terminals,
     _check_writing,
     _check_sizes,
     _check_listings,

@@ -19,9 +19,17 @@ from sandbox.groups import UnitGroup, layout, quick_moves, slice_path
 from sandbox.host import cgroup_layout
 from sandbox.image import Bounds, Image
 from sandbox.layers import Layers, mount_store, probe_image, probe_layers
+from sandbox.mounts import Flag, mount, unmount
 from sandbox.network import NetworkNamespace, new_namespace
 from sandbox.objects import Objects
-from sandbox.properties import Property, UnitPlace, has_internet_families, refuse_targets, unit_properties
+from sandbox.properties import (
+    MOST_TERMINALS,
+    Property,
+    UnitPlace,
+    has_internet_families,
+    refuse_targets,
+    unit_properties,
+)
 from sandbox.requests import Open, OpenWorkspace
 from sandbox.room import AccountRange, AccountRecords, Accounts, mark_dirty
 from sandbox.roots import Roots, standing_roots
@@ -50,6 +58,7 @@ class Keeping:
     """The keeper's whole state."""
 
     empty: Path
+    terminals: Path
     roots: Roots
     accounts: Accounts
     objects: Objects
@@ -198,6 +207,7 @@ class Keeping:
             uid=number,
             root=str(root),
             empty=str(self.empty),
+            terminals=str(self.terminals),
             workspace=None if shown is None else str(shown),
             home=None if paths is None else str(paths.home),
             tmp=None if paths is None else str(paths.tmp),
@@ -255,10 +265,12 @@ def keeping(bus: Bus, opening: Open, host_folder: Path, manager: str, outside: i
             stack.callback(sweep_mounts, state / "objects")
         objects = Objects(state / "objects")
         objects.sweep()
-        for each in ("rooms", "empty"):
+        for each in ("rooms", "empty", "terminals"):
             (run / each).mkdir(mode=0o755, parents=True)
+        stack.enter_context(_terminals(run / "terminals"))
         held = Keeping(
             empty=run / "empty",
+            terminals=run / "terminals",
             roots=stack.enter_context(standing_roots()),
             accounts=Accounts(host_folder, opening.accounts),
             objects=objects,
@@ -278,6 +290,17 @@ def keeping(bus: Bus, opening: Open, host_folder: Path, manager: str, outside: i
         held.units.prepare(outlives_keeper=manager == "system")
         stack.callback(held.close)
         yield held
+
+
+@contextmanager
+def _terminals(target: Path) -> Iterator[None]:
+    """Mount pseudo-terminals of our own, with a ceiling: a unit cannot use up those of the machine."""
+    options = f"newinstance,ptmxmode=0666,mode=0620,max={MOST_TERMINALS}"
+    mount("devpts", target, "devpts", Flag.NOSUID | Flag.NOEXEC, options)
+    try:
+        yield
+    finally:
+        unmount(target, detach=True)
 
 
 def _sweep_manager(bus: Bus, span: AccountRange) -> None:

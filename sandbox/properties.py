@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TypeAlias
 
 from sandbox.errors import SandboxError
-from sandbox.spec import AGENT_HOME, KIB, MIB, PYTHON, WORKSPACE_ROOT, Reach, Role, UnitSpec
+from sandbox.spec import AGENT_HOME, KIB, PYTHON, WORKSPACE_ROOT, Reach, Role, UnitSpec
 from sandbox.syscalls import ALLOWED_CALLS
 
 PropertyValue: TypeAlias = "bool | int | str | bytes | tuple[PropertyValue, ...]"
@@ -26,6 +26,7 @@ BACKSTOP = timedelta(seconds=10)
 """How much longer than its time systemd leaves a unit whose keeper should have ended it."""
 
 _TMP, _VAR_TMP, _SHM = "/tmp", "/var/tmp", "/dev/shm"  # noqa: S108 - the unit's own
+_TERMINALS = "/dev/pts"
 _STOP_USEC = 500_000
 _START_USEC = 20_000_000
 
@@ -45,6 +46,8 @@ class UnitPlace:
     """The folder that becomes `/`: links into /usr, mount points, the generated /etc, the launcher."""
     empty: str
     """An empty folder, shown where the host's own must not be."""
+    terminals: str
+    """A file system of the keeper's for pseudo-terminals, at most MOST_TERMINALS."""
     workspace: str | None = None
     home: str | None = None
     tmp: str | None = None
@@ -151,6 +154,9 @@ _OUTSIDE_BINDS = (
 )
 MASKED = ("/usr/local", "/usr/lib/python3/dist-packages")
 """What an operator installed on the host: an empty folder in every unit."""
+
+MOST_TERMINALS = 256
+"""Pseudo-terminals of all units together. Those of the host are one number for the whole machine."""
 
 _MOUNT_TARGET = re.compile(r"/opt/[a-z0-9][a-z0-9_-]*")
 """A folder of its own: never over the system, below a workspace's links, or inside another stored folder."""
@@ -267,7 +273,7 @@ def _tree(spec: UnitSpec, place: UnitPlace) -> _Rows:
 
 def _shown(spec: UnitSpec, place: UnitPlace) -> list[_Bind]:
     refuse_targets(tuple(target for _, target in place.mounts))
-    shown = [*_SYSTEM_BINDS, *((place.empty, masked) for masked in MASKED)]
+    shown = [*_SYSTEM_BINDS, *((place.empty, masked) for masked in MASKED), (place.terminals, _TERMINALS)]
     if spec.network.reach is Reach.OUTSIDE:
         shown += _OUTSIDE_BINDS
     if place.workspace is not None and spec.role is Role.INSPECTION:

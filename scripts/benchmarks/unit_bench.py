@@ -172,6 +172,7 @@ class _Rival:
             uid=uid,
             root=str(_ROOT),
             empty=str(self.state / "rival/empty"),
+            terminals=str(self.state / "run/terminals"),
             workspace=str(room / "tree") if shared else None,
             home=str(room / "image/home") if shared else None,
             tmp=str(room / "image/tmp") if shared else None,

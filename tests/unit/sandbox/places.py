@@ -34,6 +34,7 @@ def place_of(spec: UnitSpec, number: int = 1, *, home: bool = True) -> UnitPlace
         uid=1_900_100_000 + number,
         root=f"{folder}/root",
         empty=f"{folder}/empty",
+        terminals=f"{folder}/terminals",
         workspace=image and f"{image}/ws",
         home=image and f"{image}/home" if home and not reads_only else None,
         tmp=image and f"{image}/tmp" if not reads_only else None,

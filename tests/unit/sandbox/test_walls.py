@@ -146,6 +146,8 @@ MISSING = {
     "no-own-shm": (line("mounts", r"^.* /dev/shm .*\n", ""), "mount /dev/shm: promised, not there"),
     "no-own-run": (line("mounts", r"^.* /run .*\n", ""), "mount /run: promised, not there"),
     "dist-packages": (line("mounts", r"^.* /usr/lib/python3/dist-packages .*\n", ""), "not there"),
+    "terminals-of-the-host": (line("mounts", r",max=256", ""), "/dev/pts: promised 256 terminals"),
+    "terminals-of-another-kind": (mount("/dev/pts", " - devpts", " - tmpfs"), "/dev/pts: promised 256 terminals"),
     "proc-shows-all": (line("mounts", r"hidepid=invisible", "hidepid=default"), "/proc: promised"),
     "proc-of-the-host": (line("mounts", r",subset=pid", ""), "/proc: promised"),
     "foreign-process": (added("1", "listings", "/proc"), "/proc: promised nothing but"),
