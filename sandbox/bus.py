@@ -5,9 +5,11 @@ is kept, `process()` only when the descriptor is readable (waiting in the librar
 signatures given with every property (the library's own table is incomplete), every bus closed.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from pystemd.dbusexc import DBusBaseError
@@ -176,7 +178,8 @@ class Bus:
     def start(self, unit: str, properties: Sequence[Property]) -> None:
         """Start a transient unit; its job goes on by itself."""
         arguments: list[Argument] = [(ord("s"), unit), (ord("s"), "fail"), *_encode_properties(properties)]
-        self._call(b"StartTransientUnit", [*arguments, (ord("a"), b"(sa(sv))"), _CLOSE])
+        with _no_copies_kept():
+            self._call(b"StartTransientUnit", [*arguments, (ord("a"), b"(sa(sv))"), _CLOSE])
 
     def kill(self, unit: str) -> None:
         """Send SIGKILL to every process of the unit's control group; one that is gone is no error."""
@@ -281,6 +284,31 @@ class _Signals:
         if told is not None:
             message.process_reply(with_headers=False)
             told |= _read_change(message.body)
+
+
+@contextmanager
+def _no_copies_kept() -> Iterator[None]:
+    """Close what a refused call leaves open: the library never frees its message, nor the descriptors in it."""
+    before = _descriptors()
+    try:
+        yield
+    except BusError:
+        for descriptor in _descriptors() - before:
+            os.close(descriptor)
+        raise
+
+
+def _descriptors() -> set[int]:
+    """List what this process has open, but for the listing itself."""
+    return {number for path in Path("/proc/self/fd").iterdir() if _is_open(number := int(path.name))}
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
 
 
 def _read_change(body: object) -> dict[bytes, object]:

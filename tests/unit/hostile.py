@@ -1,6 +1,7 @@
 """What may have happened to a document on its way: strategies that spoil JSON values and JSON bytes."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
@@ -8,6 +9,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 Place = tuple[int | str, ...]
+
+TIMES = int(os.environ.get("CLEANROOM_FUZZ", "1"))
+"""How many times as many examples as usual are tried: `CLEANROOM_FUZZ=50 pytest ...` for a night."""
 
 _WORDS = st.sampled_from(
     ["", "..", "/", "../x", "\x00", "\x1b[0m", "\ud800", "a" * 5000, "-0", "1e3", "{}", "$HOME", "\u202e", "é"]

@@ -6,6 +6,7 @@ import json
 import os
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -16,6 +17,8 @@ from sandbox.api import Pack
 from sandbox.errors import PackError
 from sandbox.pack import Packed, read_exactly, read_header, write_pack
 from sandbox.tree import Entry, Kind
+from tests.unit.hostile import hostile_documents
+from tests.unit.sandbox.trees import PATIENT
 
 CONTENT = b"content"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -143,6 +146,20 @@ def test_paths_that_leave_the_folder_are_refused(fd: int, path: bytes) -> None:
 def test_a_garbled_header_is_refused(fd: int, header: bytes) -> None:
     with pytest.raises(PackError):
         read_header(raw(fd, header))
+
+
+GOOD = {"rows": [row(b"a/b"), row(b"c", "link", target="eA=="), row(b"d", "gone"), row(b"e", "folder")]}
+
+
+@PATIENT
+@given(hostile_documents(GOOD).map(lambda spoilt: json.dumps(spoilt.get("rows")).encode()) | st.binary(max_size=200))
+def test_any_header_is_one_of_a_pack_or_refused(header: bytes) -> None:
+    memory = os.memfd_create("pack")
+    try:
+        with suppress(PackError):
+            assert all(each.entry.size == 0 for each in read_header(raw(memory, header)))
+    finally:
+        os.close(memory)
 
 
 @pytest.mark.parametrize(
