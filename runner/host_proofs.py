@@ -9,7 +9,7 @@ from runner.artifacts import make_private, new_folder
 from runner.canonical import canonical, parse, sha256
 from runner.documents.proof import HostProofs, ProofHost, ProofSet, SandboxProof, count
 from runner.durable import replace_file
-from runner.errors import SealTakenError, UsageError, VerificationError
+from runner.errors import HostError, SealTakenError, UsageError, VerificationError
 from runner.parsing import read_file
 from runner.proof import PROOF, PROOF_BYTES, PROOFS, State, WallsBrokenError, command, standing, written
 from sandbox.api import HostFacts, Sandbox
@@ -37,6 +37,8 @@ class Prover:
     clock: Callable[[], int]
     """Milliseconds since 1970, UTC."""
     prove: Prove = prove
+    may_prove: bool = True
+    """Whether this is root: what is looked for from inside must be put on the host first."""
 
     def make(self, which: ProofSet, on_proof: Callable[[Proof], None]) -> SandboxProof:
         """Try every wall of a set, and keep the result whatever it is.
@@ -66,6 +68,7 @@ class Prover:
 
         Raises:
             WallsBrokenError: a wall does not hold.
+            HostError: a proof must be made, and this is not root.
             SandboxError: a fault.
         """
         proofs = tuple(self._current(which, tell) for which in ProofSet)
@@ -78,7 +81,13 @@ class Prover:
         found = standing(kept, self.host)
         if kept is not None and not found.must_prove:
             return kept
-        tell(f"trying the walls of this host, as '{command(which)}' does ({found.state}: {'; '.join(found.why)})")
+        why = f"{found.state}: {'; '.join(found.why)}"
+        if not self.may_prove:
+            raise HostError(
+                f"{proof_file(self.state, which)}: found no proof of this host as it is now ({why}); expected one that"
+                f" its walls hold; only root can try them: let root run '{command(which)}' with the same configuration"
+            )
+        tell(f"trying the walls of this host, as '{command(which)}' does ({why})")
         made = self.make(which, lambda _: None)
         tell(f"{made.counts.held} of {made.counts.tried} walls held")
         return made

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from runner.canonical import canonical, sha256
-from runner.cli.privilege import need_keeper
+from runner.cli.privilege import need_root
 from runner.config import load_config
 from runner.documents.proof import ProofSet, SandboxProof
 from runner.errors import VerificationError
@@ -40,7 +40,7 @@ def verify_objective_sandbox(config: Path | None, as_json: bool) -> int:  # noqa
 
 
 def _verify(settings: Settings, which: ProofSet, *, as_json: bool) -> int:
-    need_keeper()
+    need_root(f"verify-{which}")
     config = load_config(settings.config)
     state = find_places(config, settings).state
     with open_sandbox(state, accounts_of(config)) as sandbox:

@@ -11,7 +11,7 @@ import pytest
 from runner.canonical import canonical, parse, sha256
 from runner.documents.proof import ProofHost, ProofSet, SandboxProof
 from runner.durable import replace_file
-from runner.errors import VerificationError
+from runner.errors import HostError, VerificationError
 from runner.host_proofs import (
     ROLES,
     Prover,
@@ -111,6 +111,16 @@ def test_a_broken_wall_of_any_role_stops_and_is_kept(tmp_path: Path) -> None:
     prove.broken = ()
     prover.make(ProofSet.OBJECTIVE, lambda _: None)
     assert all(not each.broken for each in prover.required(lambda _: None))
+
+
+def test_who_is_not_root_relies_on_what_root_proved_and_is_told_what_root_must_run(tmp_path: Path) -> None:
+    prove = ToldProve()
+    prover = replace(a_prover(tmp_path, prove), may_prove=False)
+    with pytest.raises(HostError, match="let root run 'runner verify-sandbox'") as refused:
+        prover.required(lambda _: None)
+    assert (refused.value.exit_code, prove.asked) == (4, [])
+    proofs = a_prover(tmp_path, prove).required(lambda _: None)
+    assert prover.required(lambda _: None) == proofs
 
 
 def test_what_is_broken_in_either_set_is_told_at_once(tmp_path: Path) -> None:
