@@ -4,6 +4,7 @@ Each runs twice at once, as a candidate and as somebody's tests, with a third un
 started beside them all the while.
 """
 
+import ctypes
 import hashlib
 import os
 import subprocess
@@ -22,7 +23,7 @@ from sandbox.api import Gate, Pack, Running, WorkspaceRequest
 from sandbox.client import KeeperSandbox
 from sandbox.profiles import Program
 from sandbox.spec import GIB, MIB, PYTHON, Limits, Mount, ObjectId, Role, UnitSpec, WorkspaceId
-from sandbox.termination import Cause, Termination
+from sandbox.termination import Cause, Stop, Termination
 from sandbox.tree import Entry, Kind
 from sandbox.unit import _pump, _Sink, run
 
@@ -350,3 +351,37 @@ def test_descriptors_end_at_their_limit_in_each_process(room: Room) -> None:
     for each in room.eaten("descriptors", SMALL):
         assert each.termination.cause is Cause.TIMEOUT
         assert each.stdout.count(b"descriptors EMFILE\n") == 9
+
+
+def test_what_the_kernel_counts_by_account_is_the_hosts_meanwhile_and_the_next_units_afterwards(room: Room) -> None:
+    """In an own user namespace all of it counts as root's too, whoever took it."""
+    limits = replace(SMALL, wall=timedelta(seconds=30), **WIDE)  # type: ignore[arg-type]  # fields of Limits
+    with room.eating("counted", limits, (Role.CANDIDATE, Role.TESTS)) as let:
+        threads = [threading.Thread(target=each.follow) for each in let]
+        for thread in threads:
+            thread.start()
+        deadline = time.monotonic() + 20
+        while any(each.out.kept.count(b"refused") < 5 for each in let) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        for descriptor in os.openpty():
+            os.close(descriptor)
+        with timer():
+            pass
+        for each in let:
+            each.running.stop(Stop.KILLED)
+        for thread in threads:
+            thread.join()
+        for each in let:
+            assert each.out.kept.count(b"refused") == 5, each.out.kept
+    (after,) = room.eaten("counted-once", SMALL, Role.CANDIDATE)
+    assert after.stdout == b"notices got\nsignals got\nqueues got\nterminals got\npipes got\n"
+
+
+@contextmanager
+def timer() -> Iterator[None]:
+    """Hold a timer of root's, which takes one of its queued signals."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    made = ctypes.c_void_p()
+    assert libc.timer_create(time.CLOCK_MONOTONIC, None, ctypes.byref(made)) == 0, os.strerror(ctypes.get_errno())
+    yield
+    assert libc.timer_delete(made) == 0
