@@ -262,7 +262,8 @@ class _Unit:
         if "facts" in answer[0]:
             raise UnitStartError(f"unit {self.name} ended before its go: {answer[0]['facts']}")
         if broken:
-            raise WallsError(f"unit {self.name}: {broken}")
+            said = "; ".join(map(str, broken)) if isinstance(broken, list) else str(broken)
+            raise WallsError(f"unit {self.name}: {said}")
         try:
             os.write(self.stdin, b"G")
         except BrokenPipeError as error:

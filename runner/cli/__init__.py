@@ -7,7 +7,7 @@ import click
 from evaluators.errors import EvaluatorError
 from runner.cli.app import app
 from runner.errors import RunnerError
-from sandbox.errors import BusyError, HostUnfitError, KeeperError, SandboxError
+from sandbox.errors import BusyError, HostUnfitError, KeeperError, SandboxError, WallsError
 
 _FAULT, _USAGE, _UNFIT, _STOPPED = 1, 2, 4, 130
 
@@ -34,7 +34,7 @@ def _code(error: RunnerError | SandboxError | EvaluatorError | OSError) -> int:
     match error:
         case RunnerError():
             return error.exit_code
-        case BusyError() | HostUnfitError():
+        case BusyError() | HostUnfitError() | WallsError():
             return _UNFIT
         case _:
             return _FAULT
@@ -45,6 +45,8 @@ def _sentence(error: RunnerError | SandboxError | EvaluatorError | OSError) -> s
     match error:
         case KeeperError():
             return f"{error}; what was sealed is kept, and 'runner pilot --resume' goes on from there"
+        case WallsError():
+            return f"a wall is missing, and nothing was run behind it: {error}; run: runner doctor"
         case OSError():
             what = f"{error.filename or 'this machine'}: {error.strerror or error}"
             return f"{what}; what was sealed is kept; mend it and run again (a pilot with --resume)"
