@@ -48,7 +48,7 @@ class AgentRun:
 
 def agent_run(termination: Termination, ledger: Iterable[LedgerLine], telemetry: Telemetry) -> AgentRun:
     """Read off the ledger and the agent's own story what bears on how its run ended."""
-    chats = sorted((line for line in ledger if line.operation == "chat"), key=lambda line: line.sequence)
+    chats = sorted((line for line in ledger if line.asks_model), key=lambda line: line.sequence)
     if not chats or chats[-1].failure is None:
         return AgentRun(termination=termination)
     last = chats[-1]

@@ -66,7 +66,7 @@ def judge_try(probe: Probe) -> ProbeReason | None:
         return failure or reason
     if not probe.termination.succeeded:
         return "process_failure"
-    if not any(line.operation == "chat" and line.complete for line in probe.lines):
+    if not any(line.asks_model and line.complete for line in probe.lines):
         return "no_model_response"
     return _judge_answer(probe.telemetry.final_message)
 
@@ -78,7 +78,7 @@ def _judge_answer(answer: str | None) -> ProbeReason | None:
 
 
 def _last_failure(lines: Sequence[LedgerLine]) -> FailureKind | None:
-    chats = sorted((line for line in lines if line.operation == "chat"), key=lambda line: line.sequence)
+    chats = sorted((line for line in lines if line.asks_model), key=lambda line: line.sequence)
     return chats[-1].failure if chats else None
 
 

@@ -15,7 +15,7 @@ def sum_traffic(lines: Iterable[LedgerLine]) -> Traffic:
 
     The cost is null as soon as one answer's is unknown: whoever hangs up before the bill has not saved anything.
     """
-    chats = [line for line in lines if line.operation == "chat"]
+    chats = [line for line in lines if line.asks_model]
     costs = [line.cost for line in chats if line.cost is not None or line.status_upstream == _ANSWERED]
     return Traffic(
         requests=len(chats),

@@ -33,32 +33,44 @@ Refusal = Literal["http", "path", "method", "model", "too_large", "body", "provi
 class Tokens(Shape):
     """Tokens as the provider counted them; null is unknown.
 
-    `input` holds `cached` and `cache_write`; `output` holds `reasoning`.
+    In `chat` and `responses` the input holds what was cached; in `messages` it does not. `output` holds `reasoning`.
     """
 
     input: Count | None = None
+    """Of the prompt."""
     cached: Count | None = None
+    """Read from the provider's cache."""
     cache_write: Count | None = None
+    """Written to it."""
     output: Count | None = None
+    """Of the completion."""
     reasoning: Count | None = None
+    """Of it, thoughts."""
 
 
 class LedgerLine(Document):
-    """A request, written before the last byte of its answer was passed on."""
+    """A line of ledger.jsonl or preflight.jsonl: a request, written before its answer's last byte was passed on."""
 
     SCHEMA_NAME: ClassVar[str] = "ledger-line"
     schema_: Literal["cleanroom/ledger-line/1"] = Field(default="cleanroom/ledger-line/1", alias="schema")
     sequence: Annotated[int, Field(ge=1)]
-    operation: Literal["chat", "models", "other"]
+    """Requests are counted from 1."""
+    operation: Literal["chat", "responses", "messages", "models", "other"]
+    """What was asked for."""
     started_ms: Milliseconds
     """Since the attempt's listener was opened."""
     first_byte_ms: Milliseconds | None
     """From the start of the request to the first byte passed on."""
     duration_ms: Milliseconds
+    """From its start to the last byte."""
     model_asked: Name | None
+    """The model that the agent named."""
     model_answered: Name | None
+    """The model that the provider named."""
     provider_answered: Name | None
+    """Who answered, where a router says so."""
     stream: bool
+    """Whether the answer was asked for in parts."""
     status_upstream: Annotated[int, Field(ge=100, le=599)] | None
     """What the provider said last; null where nothing came."""
     status_given: Annotated[int, Field(ge=100, le=599)] | None
@@ -66,8 +78,11 @@ class LedgerLine(Document):
     complete: bool
     """Whether the whole answer stood ready for the agent; its last byte follows this line."""
     finish_reason: Name | None
+    """As the model gave it."""
     failure: FailureKind | None
+    """Why it brought no answer; null where it did."""
     refusal: Refusal | None
+    """Why the gateway let it not pass; null where it did."""
     tokens: Tokens
     cost: DecimalText | None
     """As the provider reported it, in its own currency (US dollars with all we know)."""
@@ -76,8 +91,18 @@ class LedgerLine(Document):
     """Spent between tries, within `duration_ms`."""
     amended: tuple[Name, ...]
     """Members of the request's body that the route added or set."""
+    provider_features: tuple[Name, ...] = ()
+    """What it asked of the provider beyond the model, as its candidate may."""
     request_bytes: Count
+    """Of its body."""
     request_sha256: Sha256
+    """Of its body as it came from the agent."""
     response_bytes: Count
+    """Of the answer's body."""
     response_sha256: Sha256 | None
     """Of the last answer's body as it came from the provider."""
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether an answer of the model was asked for, in whichever protocol."""
+        return self.operation in {"chat", "responses", "messages"}

@@ -5,21 +5,27 @@ import hashlib
 import json
 import socket
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from runner.errors import DocumentError
-from runner.gateway.scenario import Answer, Scenario, Step
+from runner.gateway.playing.chat import Chat
+from runner.gateway.playing.messages import Messages
+from runner.gateway.playing.responses import Responses
+from runner.gateway.playing.voice import Voice
+from runner.gateway.scenario import Scenario, Step
 
 LABEL = ("x-cleanroom-scripted", "1")
 MENDING = "write it as schemas/scenario.json says"
+CHAT: Voice = Chat()
+VOICES: Mapping[str, Voice] = {voice.path: voice for voice in (CHAT, Responses(), Messages())}
 
 
 def load_scenarios(folder: Path) -> dict[str, Scenario]:
@@ -125,41 +131,44 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path != "/v1/models":
-            self._error(404, "no such path", None)
+            self._error(CHAT, 404, "no such path", None)
             return
         models = [{"id": name, "object": "model"} for name in sorted(self.server.scenarios)]
         self._whole(200, {"object": "list", "data": models})
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length", "0")))
+        voice = VOICES.get(self.path.partition("?")[0])
+        if voice is None:
+            self._error(CHAT, 404, "no such path", None)
+            return
         asked = json.loads(body)
         self.server.seen.headers.append({name.lower(): value for name, value in self.headers.items()})
         self.server.seen.bodies.append(body)
         self.server.seen.requests.append(asked)
         scenario = self.server.scenarios.get(asked["model"])
         if scenario is None:
-            self._error(404, f"no scenario for the model {asked['model']}", "model_not_found")
+            self._error(voice, 404, f"no scenario for the model {asked['model']}", "model_not_found")
             return
-        step = scenario.step(_prompt(asked), _turn(asked))
+        step = scenario.step(voice.prompt(asked), voice.turn(asked))
         if step is None:
-            self._error(400, "the script is over", "script_over")
+            self._error(voice, 400, "the script is over", "script_over")
             return
-        self._play(step, asked, self.server.count(body))
+        self._play(voice, step, asked, self.server.count(body))
 
-    def _play(self, step: Step, asked: dict[str, object], time_asked: int) -> None:
+    def _play(self, voice: Voice, step: Step, asked: dict[str, object], time_asked: int) -> None:
         self.server.over.wait((step.delay_ms + step.hang_ms) / 1_000)
         if step.fail is not None and (step.fail.times is None or time_asked <= step.fail.times):
-            self._error(step.fail.status, step.fail.message, step.fail.code, step.fail.retry_after)
+            self._error(voice, step.fail.status, step.fail.message, step.fail.code, step.fail.retry_after)
         elif step.raw is not None:
             self._send(step.raw.status, step.raw.content_type, step.raw.body.encode())
         elif step.answer is not None and asked.get("stream"):
-            self._stream(step, step.answer, asked)
+            self._stream(step, voice.events(step, step.answer, asked))
         elif step.answer is not None:
-            self._whole(200, _completion(step, step.answer, asked), cut=step.cut_after)
+            self._whole(200, voice.whole(step, step.answer, asked), cut=step.cut_after)
 
-    def _error(self, status: int, message: str, code: str | None, retry_after: str | None = None) -> None:
-        error = {"message": message, "type": "scripted", "param": None, "code": code}
-        self._whole(status, {"error": error}, retry_after=retry_after)
+    def _error(self, voice: Voice, status: int, message: str, code: str | None, retry_after: str | None = None) -> None:
+        self._whole(status, voice.error(status, message, code), retry_after=retry_after)
 
     def _whole(
         self,
@@ -193,16 +202,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
 
-    def _stream(self, step: Step, answer: Answer, asked: dict[str, object]) -> None:
+    def _stream(self, step: Step, events: Iterator[bytes]) -> None:
         self._head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"})
-        events = _events(step, answer, asked)
-        for event in events if step.cut_after is None else events[: step.cut_after]:
-            self._chunk(b"data: " + event + b"\n\n")
-            self.server.over.wait(step.pause_ms / 1_000)
+        for event in events if step.cut_after is None else islice(events, step.cut_after):
+            self._chunk(event)
+            if step.pause_ms:
+                self.server.over.wait(step.pause_ms / 1_000)
         if step.cut_after is not None:
             self._break()
             return
-        self._chunk(b"data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
 
     def _chunk(self, data: bytes) -> None:
@@ -214,75 +222,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
-
-
-def _prompt(asked: dict[str, object]) -> str:
-    messages = asked.get("messages")
-    users = [each for each in messages if each.get("role") == "user"] if isinstance(messages, list) else []
-    content = users[0].get("content") if users else ""
-    return content if isinstance(content, str) else json.dumps(content)
-
-
-def _turn(asked: dict[str, object]) -> int:
-    messages = asked.get("messages")
-    return sum(each.get("role") == "assistant" for each in messages) if isinstance(messages, list) else 0
-
-
-def _calls(answer: Answer) -> list[dict[str, object]]:
-    return [
-        {
-            "id": f"call_{number}",
-            "type": "function",
-            "function": {
-                "name": call.name,
-                "arguments": call.raw if call.raw is not None else json.dumps(call.arguments),
-            },
-        }
-        for number, call in enumerate(answer.tool_calls)
-    ]
-
-
-def _finish(answer: Answer) -> str:
-    return answer.finish_reason or ("tool_calls" if answer.tool_calls else "stop")
-
-
-def _frame(kind: str, answer: Answer, asked: dict[str, object]) -> dict[str, object]:
-    model = answer.model or asked["model"]
-    return {"id": "chatcmpl-scripted", "object": kind, "created": int(time.time()), "model": model}
-
-
-def _usage(step: Step) -> dict[str, object]:
-    tokens = step.usage
-    usage: dict[str, object] = {
-        "prompt_tokens": tokens.input or 0,
-        "completion_tokens": tokens.output or 0,
-        "total_tokens": (tokens.input or 0) + (tokens.output or 0),
-        "prompt_tokens_details": {"cached_tokens": tokens.cached or 0},
-        "completion_tokens_details": {"reasoning_tokens": tokens.reasoning or 0},
-    }
-    return usage if step.cost is None else {**usage, "cost": float(step.cost)}
-
-
-def _completion(step: Step, answer: Answer, asked: dict[str, object]) -> dict[str, object]:
-    message: dict[str, object] = {"role": "assistant", "content": answer.text}
-    message.update({"reasoning": answer.reasoning} if answer.reasoning else {})
-    message.update({"tool_calls": _calls(answer)} if answer.tool_calls else {})
-    choice = {"index": 0, "message": message, "finish_reason": _finish(answer)}
-    return {**_frame("chat.completion", answer, asked), "choices": [choice], "usage": _usage(step)}
-
-
-def _events(step: Step, answer: Answer, asked: dict[str, object]) -> list[bytes]:
-    deltas: list[dict[str, object]] = [{"role": "assistant", "content": ""}]
-    deltas += [{"reasoning": answer.reasoning}] if answer.reasoning else []
-    text = answer.text or ""
-    deltas += [{"content": text[at : at + 40]} for at in range(0, len(text), 40)]
-    for number, call in enumerate(_calls(answer)):
-        deltas.append({"tool_calls": [{**call, "index": number}]})
-    frame = _frame("chat.completion.chunk", answer, asked)
-    chunks = [{**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
-    chunks.append({**frame, "choices": [{"index": 0, "delta": {}, "finish_reason": _finish(answer)}]})
-    options = asked.get("stream_options")
-    if isinstance(options, dict) and options.get("include_usage"):
-        chunks = [{**chunk, "usage": None} for chunk in chunks]
-        chunks.append({**frame, "choices": [], "usage": _usage(step)})
-    return [json.dumps(chunk).encode() for chunk in chunks]

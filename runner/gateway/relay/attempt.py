@@ -11,16 +11,17 @@ import h11
 import httpx
 
 from .control import Control
+from .dialect import Dialect, models_body
+from .dialects import BY_NAME
 from .draft import Draft
 from .exchange import Exchange
 from .inbound import CLIENT_GONE, Inbound, TooLargeError
-from .rules import CHAT_PATH, MODELS_PATH, Refused, check_chat, check_line, error_body, models_body
+from .rules import Line, Refused, check_body, check_line, operation_of
 from .tally import name_of
 from .terms import Terms
 
 CONNECTIONS = 16
 CLOSE_S = 1.0
-OPERATIONS = {CHAT_PATH: "chat", MODELS_PATH: "models"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,7 +99,7 @@ class Attempt:
         head = self._head(inbound)
         if head is None:
             return False
-        draft = self._begin(head[1])
+        draft = self._begin(head)
         if draft is None:
             return False
         try:
@@ -109,18 +110,18 @@ class Attempt:
             self._settle(draft)
         return draft.refusal not in {"http", "too_large"}
 
-    def _head(self, inbound: Inbound) -> tuple[str, str] | None:
+    def _head(self, inbound: Inbound) -> Line | None:
         try:
             return inbound.next_request()
         except h11.RemoteProtocolError as error:
             # Nothing was asked, so there is no line.
             with contextlib.suppress(*CLIENT_GONE):
-                inbound.answer(error.error_status_hint, error_body("refused", "this is not HTTP"))
+                inbound.answer(error.error_status_hint, self._dialect.error_body("refused", "this is not HTTP"))
         except CLIENT_GONE:
             pass
         return None
 
-    def _begin(self, target: str) -> Draft | None:
+    def _begin(self, line: Line) -> Draft | None:
         with self._lock:
             if self.closing.is_set():
                 return None
@@ -133,7 +134,7 @@ class Attempt:
                 sequence=self._sequence,
                 opened=self.opened,
                 started=time.monotonic(),
-                operation=OPERATIONS.get(target.partition("?")[0], "other"),
+                operation=operation_of(line.path),
                 refusal="budget" if spent else None,
             )
             if surplus:
@@ -152,7 +153,7 @@ class Attempt:
             or (most.usd is not None and self._usd >= Decimal(most.usd))
         )
 
-    def _handle(self, head: tuple[str, str], draft: Draft, inbound: Inbound) -> None:
+    def _handle(self, head: Line, draft: Draft, inbound: Inbound) -> None:
         decided = self._decide(head, draft, inbound)
         if isinstance(decided, Exchange):
             decided.run()
@@ -163,37 +164,51 @@ class Attempt:
         self._settle(draft)
         inbound.answer(status, body)
 
-    def _decide(self, head: tuple[str, str], draft: Draft, inbound: Inbound) -> Exchange | tuple[int, bytes]:
+    @property
+    def _dialect(self) -> Dialect:
+        return BY_NAME[self.terms.dialect]
+
+    def _decide(self, head: Line, draft: Draft, inbound: Inbound) -> Exchange | tuple[int, bytes]:
         try:
             draft.request = inbound.body()
         except TooLargeError:
-            return _refuse(draft, Refused(refusal="too_large", status=413, message="the body exceeds 16 MiB"))
+            return self._refuse(draft, Refused(refusal="too_large", status=413, message="the body exceeds 16 MiB"))
         except h11.RemoteProtocolError:
-            return _refuse(draft, Refused(refusal="http", status=400, message="the body is not sent as announced"))
+            sent = "the body is not sent as announced"
+            return self._refuse(draft, Refused(refusal="http", status=400, message=sent))
         if draft.refusal == "budget":
-            return _refuse(draft, Refused(refusal="budget", status=403, message="the budget is used up"))
-        refused = check_line(*head)
-        if refused is not None:
-            return _refuse(draft, refused)
-        if draft.operation == "models":
+            return self._refuse(draft, Refused(refusal="budget", status=403, message="the budget is used up"))
+        dialect = check_line(head, self.terms)
+        if isinstance(dialect, Refused):
+            return self._refuse(draft, dialect)
+        if dialect is None:
             return 200, models_body(self.terms.model)
-        return self._decide_chat(draft, inbound)
+        return self._decide_body(dialect, head, draft, inbound)
 
-    def _decide_chat(self, draft: Draft, inbound: Inbound) -> Exchange | tuple[int, bytes]:
+    def _decide_body(
+        self, dialect: Dialect, head: Line, draft: Draft, inbound: Inbound
+    ) -> Exchange | tuple[int, bytes]:
         with self._parsing:
-            chat = check_chat(draft.request, self.terms)
-        if isinstance(chat, Refused):
-            return _refuse(draft, chat)
-        draft.model_asked, draft.stream, draft.amended = name_of(chat.model), chat.stream, chat.amended
+            asked = check_body(dialect, head, draft.request, self.terms)
+        if isinstance(asked, Refused):
+            return self._refuse(draft, asked)
+        draft.model_asked, draft.stream = name_of(asked.model), asked.stream
+        draft.amended, draft.features = asked.amended, asked.features
         return Exchange(
             terms=self.terms,
             client=self.client,
-            chat=chat,
+            asked=asked,
             draft=draft,
             inbound=inbound,
             settle=self._settle,
             closing=self.closing,
         )
+
+    def _refuse(self, draft: Draft, refused: Refused) -> tuple[int, bytes]:
+        draft.refusal, draft.failure = refused.refusal, "refused"
+        draft.model_asked = name_of(refused.model)
+        code = "budget" if refused.refusal == "budget" else "refused"
+        return refused.status, self._dialect.error_body(code, refused.message)
 
     def _settle(self, draft: Draft) -> None:
         """Write a request's line, once; return when the runner has it."""
@@ -201,14 +216,8 @@ class Attempt:
             self.control.settle(self.terms.attempt, draft.line(time.monotonic()))
             with self._lock:
                 self._drafts.pop(draft.sequence, None)
-                self._tokens += (draft.tally.tokens["input"] or 0) + (draft.tally.tokens["output"] or 0)
+                self._tokens += self._dialect.spent(draft.tally)
                 self._usd += Decimal(draft.tally.cost or 0)
             draft.settled.set()
         else:
             draft.settled.wait()
-
-
-def _refuse(draft: Draft, refused: Refused) -> tuple[int, bytes]:
-    draft.refusal, draft.failure = refused.refusal, "refused"
-    draft.model_asked = name_of(refused.model)
-    return refused.status, error_body("refused", refused.message)

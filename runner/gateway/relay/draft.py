@@ -22,6 +22,7 @@ class Draft:
     model_asked: str | None = None
     stream: bool = False
     amended: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
     status_upstream: int | None = None
     status_given: int | None = None
     first_byte: float | None = None
@@ -64,6 +65,7 @@ class Draft:
             "retries": self.retries,
             "wait_ms": self.wait_ms,
             "amended": list(self.amended),
+            "provider_features": list(self.features),
             "request_bytes": len(self.request),
             "request_sha256": hashlib.sha256(self.request).hexdigest(),
             "response_bytes": self.response_bytes,

@@ -12,8 +12,8 @@ import httpx
 from .draft import Draft
 from .failures import Failure, answer_for, error_failure, malformed_failure, network_failure, wait_before
 from .inbound import Inbound
-from .rules import Chat, error_body
-from .tally import DONE, BrokenAnswerError, data_of, parse_part, without_usage
+from .rules import Asked
+from .tally import BrokenAnswerError, data_of, is_done, parse_part, without_usage
 from .terms import Terms
 from .upstream import Begun, Whole, ask
 
@@ -24,7 +24,7 @@ class Exchange:
 
     terms: Terms
     client: httpx.Client
-    chat: Chat
+    asked: Asked
     draft: Draft
     inbound: Inbound
     settle: Callable[[Draft], None]
@@ -46,7 +46,7 @@ class Exchange:
     def _ask_until_final(self) -> Whole | Begun | Failure:
         deadline = self.draft.started + self.terms.patience.request_ms / 1_000
         while True:
-            answer = ask(self.client, self.terms, self.chat)
+            answer = ask(self.client, self.terms, self.asked)
             if not isinstance(answer, Failure):
                 self.draft.status_upstream = 200
                 return answer
@@ -67,7 +67,7 @@ class Exchange:
         self.draft.response_hash = hashlib.sha256(failure.body).hexdigest() if failure.body else None
 
     def _fail(self, failure: Failure) -> None:
-        status, body = answer_for(failure, self.terms.credential)
+        status, body = answer_for(failure, self.terms.credential, self.asked.dialect)
         self.draft.status_given = status
         self._finish()
         self.inbound.answer(status, body)
@@ -110,21 +110,23 @@ class Exchange:
             return
         self.draft.failure = failure.kind
         self.settle(self.draft)
-        told = held if self.draft.tally.error else b"data: " + error_body(failure.kind, failure.message) + b"\n\n"
+        told = held if self.draft.tally.error else self.asked.dialect.error_event(failure.kind, failure.message)
         self.inbound.end_stream(told)
 
     def _pass_blocks(self, begun: Begun) -> bytes:
-        """Forward every block but the last `[DONE]`, which is given back."""
+        """Forward every block but the one that ends the stream, which is given back."""
+        dialect, tally = self.asked.dialect, self.draft.tally
         deadline = self.draft.started + self.terms.patience.request_ms / 1_000
         for block in self._until(deadline, chain(begun.first, begun.blocks)):
             data = data_of(block)
-            if data == DONE:
-                return block
+            part = None if data is None or is_done(data) else parse_part(data)
             shown: bytes | None = block
-            if data is not None:
-                part = parse_part(data)
-                self.draft.tally.take(part)
-                shown = without_usage(block, part) if self.chat.hides_usage else block
+            if part is not None:
+                dialect.take(tally, part)
+                tally.error = dialect.error_of(part) or tally.error
+                shown = without_usage(block, part) if self.asked.hides_usage else block
+            if data is not None and dialect.is_last(data, part):
+                return block
             if shown is not None:
                 self.inbound.push(shown)
         return b""

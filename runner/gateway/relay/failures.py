@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from .rules import error_body
+from .dialect import Dialect
 from .terms import Json, Patience
 
 TOO_MANY, SERVER_ERROR = 429, 500
@@ -32,6 +32,16 @@ QUOTA_WORDS = (
     "exceeded your current",
 )
 MODEL_WORDS = ("model_not_found", "no such model", "unknown model", "does not exist")
+
+TYPES = {
+    "authentication_error": 401,
+    "billing_error": 402,
+    "not_found_error": 404,
+    "permission_error": 403,
+    "rate_limit_error": TOO_MANY,
+    "request_too_large": 413,
+}
+"""Statuses that Anthropic's error types stand for (docs.anthropic.com, Errors); others follow from words."""
 
 MESSAGE_LIMIT = 2_000
 
@@ -84,7 +94,7 @@ def error_failure(error: object, body: bytes) -> Failure:
     """Say what an `error` member in an answer of status 200 means: the status in its code, or in its words."""
     members: Json = error if isinstance(error, dict) else {"message": str(error)}
     text = json.dumps({"error": members}, default=str)  # numbers with a point were read as decimals
-    meant = _status_meant(members.get("code"), text.lower())
+    meant = TYPES.get(str(members.get("type"))) or _status_meant(members.get("code"), text.lower())
     found = status_failure(meant, text.encode(), None, datetime.now(UTC))
     return Failure(kind=found.kind, status=200, message=found.message, transient=found.transient, body=body)
 
@@ -151,12 +161,13 @@ def wait_before(retry: int, failure: Failure, patience: Patience, waited_ms: int
     return wait if waited_ms + wait <= patience.all_waits_ms else None
 
 
-def answer_for(failure: Failure, credential: str | None) -> tuple[int, bytes]:
+def answer_for(failure: Failure, credential: str | None, dialect: Dialect) -> tuple[int, bytes]:
     """Give the status and body an agent is told a final failure with: never one that it would retry.
 
     A provider's own words about a bad request pass unchanged, unless the credential stands in them.
     """
-    status = failure.status if failure.status in GIVEN_AS_THEY_ARE else 400
+    given = GIVEN_AS_THEY_ARE - {400} if dialect.final_status != 400 else GIVEN_AS_THEY_ARE  # noqa: PLR2004 - as it says
+    status = failure.status if failure.status in given else dialect.final_status
     own = failure.kind in {"refused", "context_length"} and failure.status == status and bool(_message_of(failure))
     secret = credential.encode() if credential else None
     if own and not (secret and secret in failure.body):
@@ -165,7 +176,7 @@ def answer_for(failure: Failure, credential: str | None) -> tuple[int, bytes]:
     if failure.kind == "auth":
         # Providers quote parts of the key they were given.
         message = "the provider did not accept the credential of this route"
-    return status, error_body(failure.kind, message)
+    return status, dialect.error_body(failure.kind, message)
 
 
 def _message_of(failure: Failure) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import h11
 
+from .rules import Line
+
 HEADERS_LIMIT = 64 << 10
 BODY_LIMIT = 16 << 20
 IDLE_S = 900.0
@@ -35,8 +37,8 @@ class Inbound:
     )
     method: str = "GET"
 
-    def next_request(self) -> tuple[str, str] | None:
-        """Wait for a request's head: method and target; None when the client is through."""
+    def next_request(self) -> Line | None:
+        """Wait for a request's head; None when the client is through."""
         if self.conn.our_state is h11.DONE and self.conn.their_state is h11.DONE:
             self.conn.start_next_cycle()
         if self.conn.our_state is not h11.IDLE:
@@ -45,7 +47,8 @@ class Inbound:
         if not isinstance(event, h11.Request):
             return None
         self.method = event.method.decode("ascii", "replace")
-        return self.method, event.target.decode("ascii", "replace")
+        headers = {name.decode("ascii"): value.decode("latin-1") for name, value in event.headers}
+        return Line(method=self.method, target=event.target.decode("ascii", "replace"), headers=headers)
 
     def body(self) -> bytes:
         """Read the request's body.

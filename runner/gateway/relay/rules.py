@@ -1,34 +1,19 @@
-"""What a request may be, and what the gateway makes of it. Pure."""
+"""What a request may be, and what the gateway makes of it, whatever the protocol. Pure."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from .dialect import MODELS_PATH, BodyError, Dialect
+from .dialects import BY_PATH
+from .tally import name_of
 from .terms import Json, Terms
 
-CHAT_PATH, MODELS_PATH = "/v1/chat/completions", "/v1/models"
-
-# Each gives a model a network, a memory or another model than the release names (attacks I, H 200, 209).
-PROVIDER_FEATURES = frozenset(
-    {
-        "background",
-        "container",
-        "conversation",
-        "mcp_servers",
-        "models",
-        "plugins",
-        "previous_response_id",
-        "provider",
-        "route",
-        "store",
-        "web_search_options",
-    },
-)
+_QUERIES = frozenset({"", "beta=true"})
+"""What may follow a path."""
 
 # Objects and lists take up to fifty times their text in memory, and a gateway out of memory is a fault of ours.
 BRACES = 500_000
-
-REMOTE_PARTS = frozenset({"file", "input_file", "video_url"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,39 +27,70 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chat:
-    """A request for a completion, as it goes to the provider."""
+class Asked:
+    """A request for an answer, as it goes to the provider."""
 
+    dialect: Dialect
+    query: str
     model: str
     stream: bool
-    body: bytes
-    amended: tuple[str, ...]
-    hides_usage: bool
+    body: bytes = field(repr=False)
+    headers: tuple[tuple[str, str], ...] = ()
+    """The agent's own that go on."""
+    amended: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    """What it asks of the provider beyond its model; allowed by the terms."""
+    hides_usage: bool = False
     """Usage was asked for by us alone: the agent must not see it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Models:
-    """A request for the list of models, answered by the gateway itself."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """The first line of a request, and its headers by lower-case name."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def path(self) -> str:
+        """The target without its query."""
+        return self.target.partition("?")[0]
+
+    @property
+    def query(self) -> str:
+        """What follows the path."""
+        return self.target.partition("?")[2]
 
 
-def check_line(method: str, target: str) -> Refused | None:
-    """Refuse every method and path but two, before a body is read."""
-    wanted = {CHAT_PATH: "POST", MODELS_PATH: "GET"}.get(target.partition("?")[0])
-    if wanted is None:
-        return Refused(refusal="path", status=404, message=f"only {CHAT_PATH} and {MODELS_PATH} are served here")
-    if method != wanted:
-        return Refused(refusal="method", status=405, message=f"{target.partition('?')[0]} takes {wanted} alone")
-    return None
+def operation_of(path: str) -> str:
+    """Give the ledger's word for what is asked."""
+    dialect = BY_PATH.get(path)
+    return dialect.operation if dialect is not None else "models" if path == MODELS_PATH else "other"
 
 
-def check_chat(body: bytes, terms: Terms) -> Chat | Refused:
-    """Decide whether a completion may be asked for, and with which body."""
+def check_line(line: Line, terms: Terms) -> Dialect | Refused | None:
+    """Say in which protocol an answer is asked for, before a body is read; None for the list of models."""
+    dialect = BY_PATH.get(line.path)
+    is_models = line.path == MODELS_PATH
+    if line.query not in _QUERIES and not is_models:
+        return Refused(refusal="path", status=404, message=f"{line.path} takes no such query here")
+    if not is_models and (dialect is None or dialect.operation != terms.dialect):
+        served = next(path for path, each in BY_PATH.items() if each.operation == terms.dialect)
+        return Refused(refusal="path", status=404, message=f"only {served} and {MODELS_PATH} are served here")
+    wanted = "GET" if is_models else "POST"
+    if line.method != wanted:
+        return Refused(refusal="method", status=405, message=f"{line.path} takes {wanted} alone")
+    return dialect
+
+
+def check_body(dialect: Dialect, line: Line, body: bytes, terms: Terms) -> Asked | Refused:
+    """Decide whether an answer may be asked for, and with which body."""
     asked = _parse(body)
     if isinstance(asked, Refused):
         return asked
     model, stream = asked.get("model"), asked.get("stream", False)
-    named = model[:200] if isinstance(model, str) else None
+    named = name_of(model)
     if model != terms.model:
         return Refused(
             refusal="model",
@@ -84,11 +100,14 @@ def check_chat(body: bytes, terms: Terms) -> Chat | Refused:
         )
     if not isinstance(stream, bool | None):
         return Refused(refusal="body", status=400, message="stream must be true or false", model=named)
-    feature = _provider_feature(asked)
-    if feature is not None:
-        message = f"{feature} is not available here"
+    features = dialect.features(asked)
+    if foreign := sorted(features - set(terms.features)):
+        message = f"{foreign[0]} is not available here"
         return Refused(refusal="provider_feature", status=400, message=message, model=named)
-    return _amend(body, asked, terms, stream=bool(stream))
+    try:
+        return _amend(dialect, line, asked, body, terms, features=tuple(sorted(features)))
+    except BodyError as error:
+        return Refused(refusal="body", status=400, message=str(error), model=named)
 
 
 def _parse(body: bytes) -> Json | Refused:
@@ -115,76 +134,30 @@ def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 
-def _provider_feature(asked: Json) -> str | None:
-    named = sorted(PROVIDER_FEATURES & {key for key, value in asked.items() if value not in (None, False)})
-    if named:
-        return named[0]
-    tools = asked.get("tools") or []
-    if not isinstance(tools, list) or any(not _is_function(tool) for tool in tools):
-        return "a tool that is not a function"
-    messages = asked.get("messages")
-    parts = [part for message in _objects(messages) for part in _objects(message.get("content"))]
-    return "content from elsewhere" if any(_is_remote(part) for part in parts) else None
+def _amend(dialect: Dialect, line: Line, asked: Json, body: bytes, terms: Terms, *, features: tuple[str, ...]) -> Asked:
+    """Set what the terms say.
 
-
-def _objects(value: object) -> list[Json]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _is_function(tool: object) -> bool:
-    return isinstance(tool, dict) and tool.get("type") == "function"
-
-
-def _is_remote(part: Json) -> bool:
-    if part.get("type") in REMOTE_PARTS:
-        return True
-    image = part.get("image_url")
-    url = image.get("url") if isinstance(image, dict) else image
-    return url is not None and not (isinstance(url, str) and url.startswith("data:"))
-
-
-def _amend(body: bytes, asked: Json, terms: Terms, *, stream: bool) -> Chat | Refused:
-    changes: Json = dict(terms.extra_body)
-    options = asked.get("stream_options") or {}
-    if not isinstance(options, dict):
-        return Refused(refusal="body", status=400, message="stream_options must be an object", model=terms.model)
-    hides = stream and terms.usage_reporting and options.get("include_usage") is not True
-    if hides:
-        changes["stream_options"] = {**options, "include_usage": True}
-    changes.update(_length_limit(asked, terms))
-    changes = {name: value for name, value in changes.items() if asked.get(name) != value}
-    try:
-        sent = json.dumps({**asked, **changes}, allow_nan=False).encode() if changes else body
-    except (ValueError, RecursionError):
-        return Refused(refusal="body", status=400, message="a number is out of range", model=terms.model)
-    return Chat(
+    Raises:
+        BodyError: a member that matters is not of its kind.
+    """
+    stream = bool(asked.get("stream"))
+    wanted = dialect.changes(asked, terms, stream=stream)
+    changes = {name: value for name, value in wanted.items() if asked.get(name) != value}
+    return Asked(
+        dialect=dialect,
+        query=line.query,
         model=terms.model,
         stream=stream,
-        body=sent,
+        body=_written({**asked, **changes}) if changes else body,
+        headers=tuple((name, line.headers[name]) for name in sorted(dialect.passed_headers & line.headers.keys())),
         amended=tuple(sorted(changes)),
-        hides_usage=hides,
+        features=features,
+        hides_usage=dialect.hides_usage(asked, terms, stream=stream),
     )
 
 
-def _length_limit(asked: Json, terms: Terms) -> Json:
-    most = terms.ceilings.completion_tokens
-    if most is None:
-        return {}
-    named = [name for name in ("max_tokens", "max_completion_tokens") if asked.get(name) is not None]
-    return {name: most for name in named or ["max_tokens"] if not _is_within(asked.get(name), most)}
-
-
-def _is_within(value: object, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= most
-
-
-def error_body(code: str, message: str) -> bytes:
-    """Give an error in the shape that providers share; `code` is the ledger's failure kind."""
-    kind = "invalid_request_error" if code in {"refused", "context_length"} else "provider_error"
-    error: Mapping[str, object] = {"message": message, "type": kind, "param": None, "code": code}
-    return json.dumps({"error": error}).encode()
-
-
-def models_body(model: str) -> bytes:
-    """List the one model there is."""
-    return json.dumps({"object": "list", "data": [{"id": model, "object": "model"}]}).encode()
+def _written(asked: Json) -> bytes:
+    try:
+        return json.dumps(asked, allow_nan=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise BodyError("a number is out of range") from error

@@ -1,7 +1,7 @@
 """What an answer says about itself: model, tokens, cost, end. Pure."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import cast
@@ -14,13 +14,10 @@ BLOCK_LIMIT = 16 << 20
 
 DONE = b"[DONE]"
 
-TOKEN_PATHS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "input": (("prompt_tokens",),),
-    "cached": (("prompt_tokens_details", "cached_tokens"), ("prompt_cache_hit_tokens",)),
-    "cache_write": (("prompt_tokens_details", "cache_write_tokens"), ("cache_creation_input_tokens",)),
-    "output": (("completion_tokens",),),
-    "reasoning": (("completion_tokens_details", "reasoning_tokens"),),
-}
+Paths = Mapping[str, tuple[tuple[str, ...], ...]]
+"""Where a protocol's usage report holds each kind of tokens; the first place that has a number counts."""
+
+KINDS = ("input", "cached", "cache_write", "output", "reasoning")
 
 
 class BrokenAnswerError(Exception):
@@ -35,25 +32,16 @@ class Tally:
     provider: str | None = None
     finish_reason: str | None = None
     cost: str | None = None
-    tokens: dict[str, int | None] = field(default_factory=lambda: dict.fromkeys(TOKEN_PATHS))
+    tokens: dict[str, int | None] = field(default_factory=lambda: dict.fromkeys(KINDS))
     error: object = None
-    """An `error` member, as some providers send with status 200 or amid a stream."""
+    """An error told with status 200 or amid a stream."""
 
-    def take(self, part: Json) -> None:
-        """Note what a whole answer, or a chunk of one, says."""
-        self.model = name_of(part.get("model")) or self.model
-        self.provider = name_of(part.get("provider")) or self.provider
-        self.error = part.get("error") or self.error
-        choices = part.get("choices")
-        first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-        self.finish_reason = name_of(first.get("finish_reason")) or self.finish_reason
-        usage = part.get("usage")
-        if isinstance(usage, dict):
-            self._take_usage(usage)
-
-    def _take_usage(self, usage: Json) -> None:
-        for name, paths in TOKEN_PATHS.items():
-            found = [count for count in (_count(usage, path) for path in paths) if count is not None]
+    def take_usage(self, usage: object, paths: Paths) -> None:
+        """Note what a usage report says, each count as the provider means it."""
+        if not isinstance(usage, dict):
+            return
+        for name, places in paths.items():
+            found = [count for count in (_count(usage, path) for path in places) if count is not None]
             self.tokens[name] = found[0] if found else self.tokens[name]
         self.cost = money(usage.get("cost")) or self.cost
 
@@ -98,17 +86,6 @@ def parse_part(data: bytes) -> Json:
     return cast("Json", part)
 
 
-def check_whole(part: Json) -> None:
-    """Accept an answer that is a completion.
-
-    Raises:
-        BrokenAnswerError: It holds no choice.
-    """
-    choices = part.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        raise BrokenAnswerError("no choices")
-
-
 def blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Cut an event stream into its blocks, each with the empty line that ends it; the rest, if any, last.
 
@@ -136,6 +113,11 @@ def data_of(block: bytes) -> bytes | None:
     """Give the data of an event, or None for a comment."""
     lines = [line for line in block.splitlines() if line.startswith(b"data:")]
     return b"\n".join(line[5:].removeprefix(b" ") for line in lines) if lines else None
+
+
+def is_done(data: bytes) -> bool:
+    """Say whether data is the mark that ends OpenAI's streams, which is no JSON."""
+    return data == DONE
 
 
 def without_usage(block: bytes, part: Json) -> bytes | None:

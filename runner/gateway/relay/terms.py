@@ -49,9 +49,15 @@ class Terms:
     base_url: str
     """Up to and including `/v1`, without a slash at its end."""
     model: str
+    dialect: str = "chat"
+    """The one protocol that is served: chat, responses or messages."""
     credential: str | None = field(repr=False, default=None)
+    bearer: bool = False
+    """Send the credential as a bearer's, whatever the protocol's own header is."""
     headers: tuple[tuple[str, str], ...] = field(repr=False, default=())
     extra_body: Mapping[str, object] = field(default_factory=dict)
+    features: tuple[str, ...] = ()
+    """What the provider may do beyond its model: members of the body, or types of tools that it runs."""
     usage_reporting: bool = True
     """Ask for a usage chunk in streams and keep it from the agent."""
     ceilings: Ceilings = field(default_factory=Ceilings)
@@ -65,11 +71,16 @@ def parse_terms(message: Json) -> Terms:
         TermsError: It is not one.
     """
     try:
-        known = {key: value for key, value in message.items() if key not in {"do", "patience", "ceilings", "headers"}}
+        known = {
+            key: value
+            for key, value in message.items()
+            if key not in {"do", "patience", "ceilings", "headers", "features"}
+        }
         pairs = cast("list[list[str]]", message.get("headers", []))
         terms = Terms(
             **cast("dict[str, Any]", known),
             headers=tuple((name, value) for name, value in pairs),
+            features=tuple(cast("list[str]", message.get("features", []))),
             ceilings=Ceilings(**cast("dict[str, Any]", message.get("ceilings", {}))),
             patience=Patience(**cast("dict[str, int]", message.get("patience", {}))),
         )

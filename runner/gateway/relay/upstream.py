@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 
 import httpx
 
+from .dialect import Dialect
+from .dialects import BY_NAME
 from .failures import Failure, error_failure, malformed_failure, network_failure, status_failure
-from .rules import Chat
-from .tally import DONE, BrokenAnswerError, Tally, blocks, check_whole, data_of, parse_part
+from .rules import Asked
+from .tally import BrokenAnswerError, Tally, blocks, data_of, is_done, parse_part
 from .terms import Terms
 
 ANSWER_LIMIT = 64 << 20
@@ -69,9 +71,12 @@ def open_client(terms: Terms) -> httpx.Client:
         "accept-encoding": "identity",
         "user-agent": "python-httpx",
     }
-    if terms.credential is not None:
-        headers["authorization"] = f"Bearer {terms.credential}"
-    headers.update({name.lower(): value for name, value in terms.headers})
+    dialect = BY_NAME[terms.dialect]
+    if terms.bearer and terms.credential is not None:
+        headers |= {**dialect.headers(None), "authorization": f"Bearer {terms.credential}"}
+    else:
+        headers |= dialect.headers(terms.credential)
+    headers |= {name.lower(): value for name, value in terms.headers}
     # Reading all authorities takes tens of milliseconds; plain http, never redirected, has no use for them.
     verify = terms.base_url.startswith("https://")
     return httpx.Client(
@@ -83,14 +88,17 @@ def open_client(terms: Terms) -> httpx.Client:
     )
 
 
-def ask(client: httpx.Client, terms: Terms, chat: Chat) -> Whole | Begun | Failure:
+def ask(client: httpx.Client, terms: Terms, asked: Asked) -> Whole | Begun | Failure:
     """Ask the provider once."""
-    accept = "text/event-stream" if chat.stream else "application/json"
+    accept = "text/event-stream" if asked.stream else "application/json"
+    own = {name.lower() for name, _ in terms.headers}
+    passed = {name: value for name, value in asked.headers if name not in own}
+    query = f"?{asked.query}" if asked.query else ""
     request = client.build_request(
         "POST",
-        f"{terms.base_url}/chat/completions",
-        content=chat.body,
-        headers={"accept": accept},
+        f"{terms.base_url}{asked.dialect.path.removeprefix('/v1')}{query}",
+        content=asked.body,
+        headers={**passed, "accept": accept},
     )
     client.cookies.clear()
     try:
@@ -99,7 +107,7 @@ def ask(client: httpx.Client, terms: Terms, chat: Chat) -> Whole | Begun | Failu
         return network_failure(type(error).__name__)
     kept = False
     try:
-        answer = _read(response)
+        answer = _read(response, asked.dialect)
         kept = isinstance(answer, Begun)
     except httpx.HTTPError as error:
         return network_failure(type(error).__name__, response.status_code)
@@ -109,7 +117,7 @@ def ask(client: httpx.Client, terms: Terms, chat: Chat) -> Whole | Begun | Failu
     return answer
 
 
-def _read(response: httpx.Response) -> Whole | Begun | Failure:
+def _read(response: httpx.Response, dialect: Dialect) -> Whole | Begun | Failure:
     if response.status_code != HTTP_OK:
         meter = Meter(ERROR_LIMIT)
         try:
@@ -121,25 +129,26 @@ def _read(response: httpx.Response) -> Whole | Begun | Failure:
             return malformed_failure("a redirect", response.status_code, body)
         return status_failure(response.status_code, body, retry_after, datetime.now(UTC))
     if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-        return _begin(response)
-    return _whole(response)
+        return _begin(response, dialect)
+    return _whole(response, dialect)
 
 
-def _whole(response: httpx.Response) -> Whole | Failure:
+def _whole(response: httpx.Response, dialect: Dialect) -> Whole | Failure:
     body, tally = b"", Tally()
     try:
         body = b"".join(Meter(ANSWER_LIMIT).count(response))
         part = parse_part(body)
-        tally.take(part)
-        if tally.error is not None:
-            return error_failure(tally.error, body)
-        check_whole(part)
+        error = dialect.error_of(part)
+        if error is not None:
+            return error_failure(error, body)
+        dialect.take(tally, part)
+        dialect.check_whole(part)
     except BrokenAnswerError as error:
         return malformed_failure(str(error), HTTP_OK, body)
     return Whole(body=body, content_type=response.headers.get("content-type", "application/json"), tally=tally)
 
 
-def _begin(response: httpx.Response) -> Begun | Failure:
+def _begin(response: httpx.Response, dialect: Dialect) -> Begun | Failure:
     meter = Meter(ANSWER_LIMIT)
     stream = blocks(meter.count(response))
     seen: list[bytes] = []
@@ -149,10 +158,10 @@ def _begin(response: httpx.Response) -> Begun | Failure:
             data = data_of(block)
             if data is None:
                 continue
-            if data == DONE:
+            if is_done(data):
                 break
-            error = parse_part(data).get("error")
-            if error:
+            error = dialect.error_of(parse_part(data))
+            if error is not None:
                 return error_failure(error, b"".join(seen))
             return Begun(response=response, blocks=stream, first=tuple(seen), meter=meter)
     except BrokenAnswerError as error:

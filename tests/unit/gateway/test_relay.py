@@ -160,7 +160,7 @@ def test_a_spent_budget_refuses_what_follows_with_one_line(gateway: Gateway, cei
     with playing(gateway, SAY, ceilings=ceilings) as (gate, provider):
         answers = [gate.chat(prompt=str(number)) for number in range(5)]
         assert [answer.status_code for answer in answers] == [200, 200, 403, 403, 403]
-        assert answers[-1].json()["error"]["code"] == "refused"
+        assert answers[-1].json()["error"]["code"] == "budget"
         assert [line.refusal for line in gate.traffic.lines] == [None, None, "budget"]
         assert len(provider.requests) == 2
     assert gate.traffic.surplus == 2

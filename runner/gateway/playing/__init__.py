@@ -1,0 +1,1 @@
+"""How the scripted provider spells its answers in each protocol."""
