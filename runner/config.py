@@ -44,15 +44,25 @@ class PhaseLimits(Shape):
     """Ceilings of one unit of a phase; the meaning of each is `sandbox.spec.Limits`'."""
 
     wall_ms: Annotated[int, Field(ge=100, le=7 * 24 * 3_600_000)] = 900_000
+    """Time from the go to the end."""
     memory_bytes: Annotated[int, Field(ge=16 * MIB, le=1024 * GIB)] = 2 * GIB
+    """Memory of all its processes together; there is no swap."""
     tasks: Annotated[int, Field(ge=4, le=100_000)] = 256
+    """Processes and threads at once."""
     cpu_percent: Annotated[int, Field(ge=1, le=100_000)] = 200
+    """Processor time a second; 100 is one core."""
     file_bytes: Bytes = 512 * MIB
+    """The largest file that may be written."""
     descriptors: Annotated[int, Field(ge=32, le=1_000_000)] = 4096
+    """Open files of one process."""
     output_bytes: Bytes = 2 * MIB
+    """Of standard output and of standard error, each; then the unit is ended."""
     tmp_bytes: Annotated[int, Field(ge=MIB, le=1024 * GIB)] = 256 * MIB
+    """Shared memory; the temporary folders too where the unit has no workspace image."""
     disk_bytes: Annotated[int, Field(ge=8 * MIB, le=1024 * GIB)] = GIB
+    """Workspace, home and temporary folders together. Where a submission is graded, what is laid there comes on top."""
     disk_inodes: Annotated[int, Field(ge=256, le=100_000_000)] = 200_000
+    """Files and folders on that disk."""
 
     def limits(self) -> Limits:
         """Give the value that units are started from."""
@@ -74,22 +84,29 @@ class PreflightLimits(PhaseLimits):
     """The `hi` probe has a minute."""
 
     wall_ms: Annotated[int, Field(ge=100, le=3_600_000)] = 60_000
+    """Time from the go to the end."""
 
 
 class ReleaseLimits(Shape):
     """Ceilings of every phase; frozen with the release."""
 
     preflight: PreflightLimits = PreflightLimits()
+    """The probe's unit."""
     solution: PhaseLimits = PhaseLimits()
+    """The candidate's unit."""
     public_tests: PhaseLimits = PhaseLimits()
+    """The public tests' unit."""
     evaluators: PhaseLimits = PhaseLimits()
+    """Each evaluator's unit."""
     judges: PhaseLimits = PhaseLimits()
+    """A judge's unit; frozen, and not applied yet."""
 
 
 class RetryPolicy(Shape):
     """Which attempt and grading count, and how often a try without a result is repeated (default: never)."""
 
     canonical_attempt: Annotated[int, Field(ge=1, le=MAX_ENTRIES)] = 1
+    """Which attempt counts where one alone may; frozen, and not used yet."""
     canonical_grading: Literal["first", "latest"] = "first"
     """Which grading of a submission counts where there are several."""
     void_tries: Annotated[int, Field(ge=1, le=10)] = 1
@@ -101,13 +118,16 @@ class RetryPolicy(Shape):
     )
     """Voids with another blame are not repeated: the same would happen again."""
     unavailable_tries: Annotated[int, Field(ge=1, le=10)] = 1
+    """All tries of an attempt whose probe fails, the first included; more than one needs `--retry-unavailable`."""
 
 
 class Accounts(Shape):
     """The range that fresh accounts are taken from."""
 
     first: Annotated[int, Field(ge=100_000, lt=1 << 31)] = 1_900_000_000
+    """The lowest number."""
     last: Annotated[int, Field(ge=100_000, lt=1 << 31)] = 1_900_999_999
+    """The highest number; the range holds more than 1000."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -120,30 +140,47 @@ class CleanRoom(Shape):
     """Where this host keeps what; never frozen with a release."""
 
     accounts: Accounts = Accounts()
+    """The range that fresh accounts are taken from."""
     state_dir: HostPath | None = None
+    """Where trees, toolchains and evidence are kept; null: `/var/lib/cleanroom`. A relative one in a checkout below
+    `/tmp`, `/var/tmp`, `/run` or `/var/log` stands below `/var/lib/cleanroom` instead.
+    """
     opencode_root: HostPath | None = None
+    """Folder with OpenCode's program."""
     codex_root: HostPath | None = None
+    """Folder with Codex's program."""
     claude_root: HostPath | None = None
+    """Folder with Claude Code's program."""
     login_files: Mapping[Literal["opencode", "codex", "claude"], HostPath] = Field(default_factory=dict)
+    """Files that hold the logins of agents which bring their own."""
 
 
 class ObjectiveEvaluator(Shape):
     """An inline nomination's evaluator, as the reference system describes it."""
 
     id: Identifier
+    """The evaluator's id."""
     path: RelativePath
+    """Where its program stands, below `private_evaluators_dir`."""
     source: RelativePath
+    """What it is read from, below `private_evaluators_dir`."""
 
 
 class InlineNomination(Shape):
     """A nomination in the reference system's fields; paths count from `models_test`."""
 
     id: Identifier
+    """The nomination's id."""
     fixture: RelativePath
+    """Folder of the code as the candidate finds it."""
     prompt: RelativePath
+    """File with what the candidate is told."""
     test_command: Annotated[tuple[Line, ...], Field(min_length=1, max_length=100)]
+    """The public tests' command."""
     allowed_changes: Annotated[tuple[RelativePath, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
+    """Paths that a submission may change."""
     objective_evaluator: ObjectiveEvaluator | None = None
+    """The hidden check; refused by lint for now."""
 
 
 def _form(value: object) -> str:
@@ -159,6 +196,7 @@ class Judging(Shape):
     """How often each judge reviews a submission."""
 
     repeats: Annotated[int, Field(ge=1, le=100)] = 1
+    """Reviews of one submission by one judge."""
 
 
 class PrimaryMetric(StrEnum):
@@ -172,7 +210,9 @@ class Analysis(Shape):
     """What is fixed about the statistics before the first result is seen."""
 
     seed: Annotated[int, Field(ge=0, lt=1 << 53)] = 0
+    """For whatever is drawn by lot; frozen, and not used yet."""
     primary_metric: PrimaryMetric = PrimaryMetric.SOLVED_RATE
+    """What a release ranks by; frozen, and not used yet."""
     require_split: bool = False
     """Whether verdicts with a lower assurance than `split` are refused."""
 
@@ -184,24 +224,39 @@ class ReleaseConfig(Document):
 
     schema_: Literal["cleanroom/release-configuration/1"] = Field(alias="schema")
     release: Identifier
+    """The release's id; used once."""
     models_test: HostPath = "."
     """The public checkout: fixtures and prompts of inline nominations."""
     results_dir: HostPath = "results"
+    """Where `runner aggregate` writes, in a folder a release."""
     private_artifacts_dir: HostPath | None = None
-    """The store of private evidence; None: `store/` below the state."""
+    """The store of private evidence; null: `store/` below the state."""
     private_evaluators_dir: HostPath | None = None
+    """Read, and not used yet: inline nominations have no evaluators, so lint refuses them for now."""
     require_nomination_selection: bool = False
+    """Refuse a `runner pilot` that names no nomination."""
     retry_policy: RetryPolicy = RetryPolicy()
+    """Which tries are repeated, and which result counts."""
     nominations: Annotated[tuple[NominationEntry, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
+    """Names of folders in `config/nominations`, or whole objects in the reference system's fields."""
     candidates: Annotated[tuple[Candidate, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
+    """Who takes part, in the order of execution."""
     judges: Annotated[tuple[Judge, ...], Field(max_length=100)] = ()
+    """Read and frozen; nothing judges with them yet."""
     criteria: Annotated[tuple[Criterion, ...], Field(max_length=100)] = ()
+    """What judges score; read and frozen, as they are."""
     clean_room: CleanRoom = CleanRoom()
+    """Settings of this host; not frozen, and neither are the four folders above."""
     attempts: Annotated[int, Field(ge=1, le=MAX_ENTRIES)] = 1
+    """How many attempts each candidate has on each nomination."""
     limits: ReleaseLimits = ReleaseLimits()
+    """Ceilings of every unit, phase by phase."""
     routes: Annotated[tuple[Route, ...], Field(max_length=100)] = ()
+    """Ways to providers, for candidates and judges to name."""
     judging: Judging = Judging()
+    """How often judges are asked; read and frozen, as they are."""
     analysis: Analysis = Analysis()
+    """What is settled about the statistics beforehand."""
     supersedes: Identifier | None = None
     """The release that this one replaces."""
 

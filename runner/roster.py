@@ -69,14 +69,18 @@ class Retirement(Shape):
     """Why and when a candidate left the roster."""
 
     reason: Line
+    """Why it takes part no more."""
     date: IsoDate
+    """Since when."""
 
 
 class Budget(Shape):
     """Ceilings of one try; the gateway enforces them. What is null has no ceiling of its own."""
 
     usd: PositiveDecimal | None = None
+    """Money, as the provider reports it."""
     requests: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    """Requests to the model."""
     tokens: Annotated[int, Field(ge=1, le=10**10)] | None = None
     """Prompt and completion together, over all requests."""
     completion_tokens: Annotated[int, Field(ge=1, le=10**7)] | None = None
@@ -87,15 +91,23 @@ class Participant(Shape):
     """What candidates and judges have in common; the last four are copied into evidence as they are."""
 
     id: Identifier
+    """Its id in tables and folders."""
     agent: Agent
+    """The program that works with the model."""
     model: ModelName | None = None
+    """The model, as its provider calls it; none for controls."""
     route: Identifier | None = None
+    """Id of the route to its provider; none for controls."""
     reasoning_variant: Line | None = None
-    """None or `provider_default` passes nothing."""
+    """Null or `provider_default` passes nothing."""
     label: Line | None = None
+    """How tables call it."""
     runtime: Line | None = None
+    """Copied into evidence."""
     provider: Line | None = None
+    """Copied into evidence."""
     subscription: Line | None = None
+    """Copied into evidence."""
 
     @property
     def variant(self) -> str | None:
@@ -107,17 +119,23 @@ class Candidate(Participant):
     """A model reached through one runtime and one route, or a control."""
 
     family: Line | None = None
+    """What it is grouped by, such as its maker."""
     role: Literal["candidate", "anchor"] = "candidate"
+    """An anchor is there for comparison, as the controls are."""
     status: Status = Status.ACTIVE
+    """Retired ones are listed and not planned."""
     retired: Retirement | None = None
+    """Reason and day; if, and only if, the status is `retired`."""
     self_hosted: bool = False
+    """Whether the model runs on machines of the operator's own."""
     network: NetworkMode = NetworkMode.GATEWAY
     """Without meaning for controls, which reach nothing."""
     budget: Budget = Budget()
+    """Ceilings of each of its tries."""
     metadata: Mapping[Line, JsonValue] = Field(default_factory=dict)
     """What the provider tells of the model; copied, never read."""
     nominations: tuple[Identifier, ...] | None = None
-    """None: all of the release's."""
+    """Null: all of the release's."""
     patches: HostPath | None = None
     """Folder of `<nomination>.patch` files, for the agent `patch`."""
 
@@ -143,6 +161,7 @@ class Judge(Participant):
     """A model that reviews anonymous submissions."""
 
     budget: Budget = Budget()
+    """Ceilings of one review."""
 
     @model_validator(mode="after")
     def _reachable(self) -> Self:
@@ -155,13 +174,17 @@ class Route(Shape):
     """A way to a provider: a real address, or the embedded scripted provider with its folder of scenarios."""
 
     id: Identifier
+    """The route's id."""
     protocol: Literal["chat-completions"] = "chat-completions"
+    """How the provider is spoken to."""
     base_url: BaseUrl | None = None
+    """The provider's address; `/chat/completions` and the like are added to it."""
     scripted: HostPath | None = None
     """Folder of scenario files; every document labels the route as scripted."""
     credential: VariableName | None = None
     """Name of the environment variable that holds the key."""
     headers: Mapping[HeaderName, HeaderValue] = Field(default_factory=dict)
+    """Sent with every request; never a key."""
     extra_body: Mapping[Line, JsonValue] = Field(default_factory=dict)
     """Keys added to every request body; recorded as amendments."""
     amendments: tuple[Literal["include_usage"], ...] = ()

@@ -18,8 +18,11 @@ class Evidence(Shape):
     """Digests of the sealed folders that a row was read from."""
 
     submission_sha256: Sha256 | None
+    """Null where there is none."""
     grading_sha256: Sha256 | None
+    """Null where there is none."""
     void_sha256: Sha256 | None
+    """Null where there is none."""
 
 
 class Row(Shape):
@@ -37,6 +40,7 @@ class Row(Shape):
     score: DecimalText | None
     reason: str
     failure: FailureCause | None
+    """How the agent failed by itself; null where it did not."""
     assurance: Assurance | None
     """The weakest of the evaluators'."""
     scripted: bool | None
@@ -46,6 +50,7 @@ class Row(Shape):
     voids: Spent | None
     """What the tries before it took together; null where there were none."""
     evidence: Evidence
+    """What it was read from."""
 
 
 class Standing(Shape):
@@ -58,22 +63,26 @@ class Standing(Shape):
     outcome: Outcome
     """The first of the outcomes' order that any of its attempts has."""
     outcomes: Mapping[Outcome, Count]
+    """How many attempts had each."""
     solved: Count
     counted: Count
     """The denominator: attempts that say something about the candidate."""
     solved_rate: DecimalText | None
     """solved / counted; null where nothing counted."""
     rate_if_voids_failed: DecimalText | None
+    """The rate in the worst case."""
     rate_if_voids_solved: DecimalText | None
+    """The rate in the best case."""
     mean_score: DecimalText | None
     """Over the counted attempts; null where one has no score."""
     solution: Spent
     """Time and money of all its solutions; null where one is unknown."""
     voids: Spent | None
+    """What tries without a result took."""
 
 
 class Aggregate(Document):
-    """The whole release."""
+    """results/<id>/aggregate.json: the whole release, from sealed evidence alone."""
 
     SCHEMA_NAME: ClassVar[str] = "aggregate"
 

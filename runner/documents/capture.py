@@ -13,10 +13,12 @@ class CaptureFinding(Shape):
     """One finding. `path` is empty where it is of the workspace as a whole."""
 
     kind: FindingKind
+    """What was found."""
     path: PathText
     mode: Size | None
     """Raw, where it was seen."""
     size: Size | None
+    """Where it was seen."""
     detail: str
 
 
@@ -27,3 +29,4 @@ class Capture(Document):
 
     schema_: Literal["cleanroom/capture/1"] = Field(default="cleanroom/capture/1", alias="schema")
     findings: tuple[CaptureFinding, ...]
+    """Sorted."""

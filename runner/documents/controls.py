@@ -24,10 +24,13 @@ class Control(Shape):
     name: str
     """`base`, `solution`, or the path of a patch in `wrong/` or `alternative/`."""
     kind: Literal["base", "solution", "wrong", "alternative"]
+    """What of the nomination it is."""
     tree_sha256: Sha256
     """Of base + change."""
     public_tests: bool
+    """Whether they passed."""
     verdicts: tuple[ControlVerdict, ...]
+    """One an evaluator."""
 
 
 class CalibratedEvaluator(Shape):
@@ -38,6 +41,7 @@ class CalibratedEvaluator(Shape):
     sha256: Sha256
     """The evaluator's digest, calibration included."""
     cases: tuple[str, ...]
+    """Ids of its expected cases."""
     calibration: Mapping[str, JsonValue] | None
     """Null where its kind needs none."""
 
@@ -52,4 +56,6 @@ class ControlsRecord(Document):
     nomination_sha256: Sha256
     fixture_sha256: Sha256
     evaluators: tuple[CalibratedEvaluator, ...]
+    """What each learned from the solution."""
     controls: tuple[Control, ...]
+    """What was judged, and how it ended."""

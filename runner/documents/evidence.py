@@ -48,7 +48,9 @@ class Submission(Document):
     patch_sha256: Sha256
     """Of candidate.diff."""
     failure: AgentFailure | None = None
+    """How the agent failed by itself; null where it did not."""
     void: VoidFact | None = None
+    """Why the try says nothing, although something was captured; null where it does."""
     started_ms: Epoch
     ended_ms: Epoch
     phases: Phases
@@ -74,7 +76,9 @@ class UnitEnd(Document):
     schema_: Literal["cleanroom/termination/1"] = Field(default="cleanroom/termination/1", alias="schema")
     end: End
     stdout_bytes: Size | None = None
+    """How much it printed."""
     stderr_bytes: Size | None = None
+    """How much it printed there."""
 
 
 class Walls(Document):
@@ -84,6 +88,7 @@ class Walls(Document):
 
     schema_: Literal["cleanroom/launcher/1"] = Field(default="cleanroom/launcher/1", alias="schema")
     units: dict[str, dict[str, JsonValue]]
+    """Each unit's report, by what the unit was for."""
 
 
 class Host(Document):
@@ -95,9 +100,13 @@ class Host(Document):
     kernel: str
     systemd: str
     manager: str
+    """`system`: the machine's own systemd. `private`: one booted for the keeper."""
     cgroups: str
+    """`v2`, or `hybrid` where v1 has the controllers."""
     layers: str
+    """How a frozen tree gets an account: `idmap`, `idmap-loop` or `copy`."""
     image: str
+    """What bounds a workspace: `loop` or `tmpfs`."""
 
 
 class Policy(Document):
@@ -108,6 +117,7 @@ class Policy(Document):
     schema_: Literal["cleanroom/policy/1"] = Field(default="cleanroom/policy/1", alias="schema")
     tree_sha256: Sha256
     violations: tuple[Violation, ...]
+    """Empty where it is kept."""
 
 
 class PublicTests(Document):
@@ -119,9 +129,11 @@ class PublicTests(Document):
     tree_sha256: Sha256
     passed: bool
     end: End
+    """How their unit ended."""
     stdout_sha256: Sha256
     """What the tests printed is kept privately, below logs/."""
     stderr_sha256: Sha256
+    """As above."""
 
 
 class CaseResult(Shape):
@@ -141,14 +153,17 @@ class Ruling(Document):
     schema_: Literal["cleanroom/verdict/1"] = Field(default="cleanroom/verdict/1", alias="schema")
     id: Identifier
     evaluator_sha256: Sha256
+    """Code, private files, options and calibration."""
     tree_sha256: Sha256
     passed: bool
     cause: VerdictCause
     assurance: Assurance
     score: DecimalText | None
     cases: tuple[CaseResult, ...]
+    """One an expected case."""
     detail: str
     duration_ms: Milliseconds
+    """From its start to the verdict."""
     log_sha256: Sha256
     """What the units printed is kept privately, below logs/."""
 
@@ -168,6 +183,7 @@ class Grading(Document):
     evaluators: dict[Identifier, Sha256]
     """Every evaluator of the nomination, with its digest; also those that gave no verdict."""
     facts: Facts
+    """All that the outcome follows from."""
     outcome: Outcome
     reason: str
     solved: bool

@@ -14,9 +14,13 @@ class ExpectedRow(Shape):
     """How one planned attempt must end."""
 
     candidate: Identifier
+    """The candidate's id."""
     nomination: Identifier
+    """The nomination's id."""
     attempt: Ordinal = 1
+    """The attempt's number."""
     outcome: Outcome
+    """The outcome it must have."""
     verdict: Literal["passed", "failed", "none"]
     """`none`: nothing may be said about the work."""
     reason: Line | None = None
@@ -30,3 +34,4 @@ class ExpectedTable(Document):
 
     schema_: Literal["cleanroom/expected-table/1"] = Field(default="cleanroom/expected-table/1", alias="schema")
     rows: Annotated[tuple[ExpectedRow, ...], Field(min_length=1, max_length=100_000)]
+    """One a planned attempt."""

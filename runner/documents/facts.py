@@ -87,6 +87,7 @@ class Unavailable(Shape):
     """The probe failed: the candidate never saw the task."""
 
     reason: ProbeReason
+    """Why the answer does not count."""
     detail: str = ""
 
 
@@ -94,8 +95,11 @@ class VoidFact(Shape):
     """We, or the provider, failed: the try says nothing about the candidate."""
 
     blame: Blame
+    """Whose fault it is."""
     phase: Phase
+    """Where it happened."""
     reason: str
+    """What failed, in a sentence."""
     interrupted: bool = False
     """The runner was killed or stopped: the next try runs whatever the re-run rule says."""
 
@@ -104,7 +108,9 @@ class AgentFailure(Shape):
     """The agent failed by itself. `status` is the exit status or the signal's number."""
 
     cause: FailureCause
+    """How it failed."""
     status: int | None = None
+    """The exit status or the signal's number."""
     detail: str = ""
 
 
@@ -112,7 +118,9 @@ class Violation(Shape):
     """One breach of the nomination's policy."""
 
     rule: str
+    """The rule that was broken."""
     path: PathText | None = None
+    """Null: of the submission as a whole."""
     detail: str = ""
 
 
@@ -130,11 +138,15 @@ class Facts(Shape):
     """All that the outcome of an attempt follows from; each fact stands beside the others."""
 
     unavailable: Unavailable | None = None
+    """Null: the probe was answered, or not needed."""
     captured: bool = False
     """The capture is proven: base + patch gave the captured tree."""
     violations: tuple[Violation, ...] = ()
+    """Breaches of the policy."""
     void: VoidFact | None = None
+    """Null: nobody else's fault."""
     failure: AgentFailure | None = None
+    """Null: the agent ended well."""
     tests_passed: bool | None = None
     """Null: the public tests did not run."""
     planned_evaluators: tuple[Identifier, ...] = ()
@@ -152,15 +164,20 @@ class Spent(Shape):
     cpu_ms: Milliseconds | None = None
     memory_peak_bytes: Size | None = None
     cost_usd: DecimalText | None = None
+    """As the provider reported it."""
 
 
 class Phases(Shape):
     """Time and money, phase by phase. Null: the phase did not run."""
 
     preflight: Spent | None = None
+    """The probe."""
     solution: Spent | None = None
+    """The candidate's work."""
     public_tests: Spent | None = None
+    """The public tests."""
     evaluators: Spent | None = None
+    """All hidden checks together."""
 
 
 class Origin(Shape):
@@ -193,7 +210,10 @@ class Change(Shape):
 
     path: PathText
     kind: Kind
+    """What stands there now; gone or a file, a link."""
     executable: bool = False
+    """Whether its owner may execute it."""
     sha256: Sha256 | None = None
     size: Size = 0
     target: PathText | None = None
+    """Of a link."""

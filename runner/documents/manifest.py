@@ -18,6 +18,7 @@ class FrozenFile(Shape):
     """One file by what it holds. Names of private files are not told."""
 
     path: str
+    """Below the folder it belongs to."""
     sha256: Sha256
     executable: bool = False
 
@@ -28,7 +29,9 @@ class FrozenFolder(Shape):
     owner: Identifier
     """Id of the route or candidate."""
     use: Literal["scenarios", "patches"]
+    """What the folder is for."""
     files: tuple[FrozenFile, ...]
+    """Everything in it."""
 
 
 class Download(Shape):
@@ -45,13 +48,16 @@ class LockedPackage(Shape):
     name: str
     version: str
     sha256: tuple[Sha256, ...]
+    """Digests of the files that may be installed."""
 
 
 class FrozenToolchain(Shape):
     """A requirements file and what it locks. What was built from it is in each attempt."""
 
     lock_sha256: Sha256
+    """Of the requirements file."""
     packages: tuple[LockedPackage, ...]
+    """What it locks."""
 
 
 class FrozenEvaluator(Shape):
@@ -72,12 +78,15 @@ class FrozenNomination(Shape):
 
     id: Identifier
     spec: NominationSpec
+    """The nomination's own document."""
     nomination_sha256: Sha256
     """Over the document and all files that can change a result."""
     prompt_sha256: Sha256
+    """Of prompt.md."""
     fixture_sha256: Sha256
     """Tree digest of the base: source, `public/` laid over it."""
     public: tuple[FrozenFile, ...]
+    """Files of `public/`."""
     private_sha256: Sha256
     """Over the names and digests of `private/`."""
     solution_sha256: Sha256
@@ -85,7 +94,9 @@ class FrozenNomination(Shape):
     toolchain: FrozenToolchain | None
     """Null: the standard library alone."""
     downloads: tuple[Download, ...]
+    """What its fixture and solution are made from."""
     evaluators: tuple[FrozenEvaluator, ...]
+    """Hidden checks, in order."""
     validation: Sha256 | None
     """Digest of the record of its controls; null where they were not run."""
 
@@ -102,7 +113,9 @@ class Probe(Shape):
     """The question that shows whether a model is there, and the answer that counts."""
 
     prompt: Line = "Reply with exactly: hi"
+    """What is asked."""
     answer: Line = "hi"
+    """What must come back, but for case, blanks and punctuation."""
 
 
 class Manifest(Document):
@@ -113,23 +126,35 @@ class Manifest(Document):
     schema_: Literal["cleanroom/manifest/1"] = Field(default="cleanroom/manifest/1", alias="schema")
     release: Identifier
     supersedes: Identifier | None
+    """The release that this one replaces."""
     configuration_sha256: Sha256
     """Over the frozen part of the release configuration; host settings are none of it."""
     candidates: tuple[Candidate, ...]
     """The full roster, retired ones included."""
     nominations: tuple[FrozenNomination, ...]
+    """Every task with its inputs."""
     judges: tuple[Judge, ...]
+    """Read and frozen; nothing judges with them yet."""
     judging: Judging
+    """How often judges are asked."""
     judge_prompts: tuple[FrozenFile, ...]
+    """What judges are told."""
     criteria: tuple[Criterion, ...]
+    """What judges score."""
     routes: tuple[Route, ...]
     """With the name of the variable that holds a key, never a key."""
     folders: tuple[FrozenFolder, ...]
+    """Folders that the configuration names."""
     limits: ReleaseLimits
+    """Ceilings of every unit, phase by phase."""
     retry_policy: RetryPolicy
+    """Which tries are repeated, and which result counts."""
     analysis: Analysis
+    """What is settled about the statistics beforehand."""
     probe: Probe
+    """The question before the task."""
     attempts: Annotated[int, Field(ge=1)]
+    """Of each candidate on each nomination."""
     planned: tuple[PlannedAttempt, ...]
     """In the order of execution."""
     controls: Literal["ran", "not run"]

@@ -18,17 +18,24 @@ class LoopRules(Shape):
     """What the native loop grants: turns, the tool `run`, and the size of one completion."""
 
     turns: Annotated[int, Field(ge=1, le=1000)] = 25
+    """How many answers the model may give."""
     run: bool = False
+    """Whether the model may run commands."""
     completion_tokens: Annotated[int, Field(ge=1, le=10**7)] | None = None
+    """Of one completion; frozen, and not applied yet."""
 
 
 class Origin(Shape):
     """Where the work comes from and under which licence it stands."""
 
     name: Line
+    """Of the work, or whoever wrote it."""
     licence: Line
+    """Such as `MIT`."""
     url: Line | None = None
+    """Where it can be found."""
     note: Line | None = None
+    """What else a reader should know."""
 
 
 class FolderFixture(Shape):
@@ -42,7 +49,9 @@ class SeededFixture(Shape):
 
     kind: Literal["files"]
     files: Annotated[Mapping[RelativePath, Annotated[str, Field(max_length=MIB)]], Field(min_length=1)]
+    """Each file's text by its path."""
     executable: tuple[RelativePath, ...] = ()
+    """Which of them can be executed."""
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -56,13 +65,17 @@ class SdistFixture(Shape):
 
     kind: Literal["sdist"]
     name: DistributionName
+    """The package."""
     version: DistributionVersion
+    """Its version."""
     sha256: Sha256
+    """Of the file on the index."""
     path: FolderPath = "."
     """The folder inside it that becomes the fixture; its own top folder is always left out."""
     keep: tuple[ChangeRule, ...] = ()
     """Rules, by paths below `path`, of what alone is kept; none: everything."""
     drop: tuple[ChangeRule, ...] = ()
+    """Rules of what is left out, after `keep`."""
 
 
 Fixture = Annotated[FolderFixture | SeededFixture | SdistFixture, Field(discriminator="kind")]
@@ -79,9 +92,11 @@ class SdistSolution(Shape):
 
     kind: Literal["sdist"]
     version: DistributionVersion
+    """The later version."""
     sha256: Sha256
+    """Of its file on the index."""
     paths: tuple[ChangeRule, ...] = ()
-    """None: all that `allowed_changes` allows."""
+    """Null: all that `allowed_changes` allows."""
 
 
 Solution = Annotated[PatchSolution | SdistSolution, Field(discriminator="kind")]
@@ -92,7 +107,7 @@ class Toolchain(Shape):
 
     kind: Literal["python"] = "python"
     requirements: RelativePath | None = None
-    """A file of the nomination's folder; None: the standard library alone."""
+    """A file of the nomination's folder; null: the standard library alone."""
     import_paths: tuple[FolderPath, ...] = ()
     """Folders of the workspace that programs import from, before the toolchain's packages."""
 
@@ -116,10 +131,13 @@ class ChangePolicy(Shape):
     deny: tuple[ChangeRule, ...] = ()
     """Never, although allowed."""
     links: bool = False
+    """Whether symbolic links may be added or changed."""
     modes: bool = False
     """Whether a file may become executable or stop being so."""
     deletions: bool = True
+    """Whether files may be removed."""
     max_files: Annotated[int, Field(ge=1, le=100_000)] = 100
+    """How many files a patch may touch."""
     max_bytes: Annotated[int, Field(ge=1, le=1024 * MIB)] = MIB
     """Of the patch."""
 
@@ -131,7 +149,11 @@ class EvaluatorTable(Shape):
     __pydantic_extra__: dict[str, JsonValue]
 
     id: Identifier
+    """The evaluator's id."""
     kind: Identifier
+    """What judges; today `pytest` alone. Its options: `wall_s` (seconds; default: the release's limit), `plugins`
+    (modules that pytest loads).
+    """
 
     @property
     def options(self) -> Mapping[str, JsonValue]:
@@ -146,25 +168,41 @@ class NominationSpec(Document):
 
     schema_: Literal["cleanroom/nomination/1"] = Field(default="cleanroom/nomination/1", alias="schema")
     id: Identifier
+    """The folder's name."""
     version: Line
+    """Counted up by its author when the task changes."""
     title: Line
+    """What it is about, in one line."""
     class_: Literal["mechanical", "config-plumbing", "code-fix", "free-text"] = Field(alias="class")
+    """What kind of work it is."""
     tier: Literal["easy", "standard", "hard", "frontier"]
+    """How hard it is meant to be."""
     mode: Literal["agentic", "single-shot"]
+    """`agentic`: the candidate works in the workspace. `single-shot` is refused by lint for now."""
     axes: tuple[Literal["judgement", "security", "review"], ...] = ()
+    """What else it tries."""
     target_files: tuple[RelativePath, ...] = ()
     """Where the work is expected; what a single-shot answer replaces."""
     root: FolderPath = "."
     """Where the fixture stands below the workspace root."""
     loop: LoopRules = LoopRules()
+    """Rules of the native loop."""
     source: Origin | None = None
+    """Where the work comes from."""
     fixture: Fixture = FolderFixture(kind="folder")
+    """What the candidate finds."""
     solution: Solution = PatchSolution(kind="patch")
+    """The reference solution; never shown."""
     toolchain: Toolchain = Toolchain()
+    """The Python packages that its programs use."""
     public_tests: PublicTests
+    """Tests that the candidate sees."""
     allowed_changes: Annotated[tuple[ChangeRule, ...], Field(min_length=1, max_length=1000)]
+    """What a submission may change; everything else breaks the policy."""
     policy: ChangePolicy = ChangePolicy()
+    """What else a patch may hold."""
     evaluators: Annotated[tuple[EvaluatorTable, ...], Field(max_length=100)] = ()
+    """Hidden checks, in order."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

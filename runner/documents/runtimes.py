@@ -18,9 +18,11 @@ class PlatformPin(Shape):
     """The package file of one platform."""
 
     platform: Literal["linux-x64", "linux-arm64"]
+    """Operating system and processor."""
     file: Line
     """Where it lies, from the registry's address on."""
     integrity: Integrity
+    """Digest of the file."""
     folder: RelativePath
     """What of the package is taken: the files below this folder."""
 
@@ -29,11 +31,15 @@ class RuntimePin(Shape):
     """One agent's program, pinned."""
 
     agent: RuntimeName
+    """The agent that needs it."""
     package: Line
+    """The package's name in the registry."""
     version: Line
+    """Its version."""
     leave_out: tuple[RelativePath, ...] = ()
     """Folders of it that are not installed."""
     platforms: Annotated[tuple[PlatformPin, ...], Field(min_length=1)]
+    """One a platform."""
 
 
 class RuntimePins(Document):
@@ -42,6 +48,7 @@ class RuntimePins(Document):
     SCHEMA_NAME: ClassVar[str] = "runtimes"
     schema_: Literal["cleanroom/runtimes/1"] = Field(default="cleanroom/runtimes/1", alias="schema")
     runtimes: tuple[RuntimePin, ...]
+    """One an agent."""
 
 
 class InstalledRuntime(Document):

@@ -36,6 +36,7 @@ class Trial(Shape):
     nomination: Identifier
     attempt: Ordinal
     try_: Ordinal = Field(alias="try")
+    """The try's number."""
 
 
 class SealedFile(Shape):
@@ -47,12 +48,13 @@ class SealedFile(Shape):
 
 
 class Seal(Document):
-    """Written last into a folder, before it becomes visible. Its own SHA-256 is the folder's digest."""
+    """SEAL.json: written last into a folder, before it becomes visible. Its own SHA-256 is the folder's digest."""
 
     SCHEMA_NAME: ClassVar[str] = "seal"
 
     schema_: Literal["cleanroom/seal/1"] = Field(default="cleanroom/seal/1", alias="schema")
     kind: SealKind
+    """What the folder holds."""
     trial: Trial
     grading: Identifier | None = None
     """The grading's id, for a grading."""

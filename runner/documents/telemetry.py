@@ -18,7 +18,9 @@ class AgentError(Shape):
     kind: Name
     """The provider's error code as the agent read it; from our gateway a failure kind of the ledger."""
     status: Annotated[int, Field(ge=100, le=599)] | None
+    """The HTTP status it was given."""
     message: Annotated[str, Field(max_length=4_000)]
+    """What it said."""
 
 
 class ToolUse(Shape):
@@ -26,21 +28,27 @@ class ToolUse(Shape):
 
     name: Name
     calls: Count
+    """How often it was called."""
     errors: Count
+    """How often an error came back."""
 
 
 class FinishReason(Shape):
     """How often answers ended for one reason."""
 
     reason: Name
+    """As the model gave it."""
     times: Count
+    """How often."""
 
 
 class Traffic(Shape):
     """What the gateway counted. Counts leave unknown figures out; one unknown cost makes the sum unknown."""
 
     requests: Count
+    """All that came."""
     failed: Count
+    """Those without a whole answer."""
     tokens: Tokens
     cost: DecimalText | None
     retries: Count
@@ -50,23 +58,31 @@ class Traffic(Shape):
 
 
 class Telemetry(Document):
-    """The story of one run of an agent. All but `traffic` is told by the agent's own stream."""
+    """telemetry.json: the story of one run of an agent. All but `traffic` is told by the agent's own stream."""
 
     SCHEMA_NAME: ClassVar[str] = "telemetry"
     schema_: Literal["cleanroom/telemetry/1"] = Field(default="cleanroom/telemetry/1", alias="schema")
     agent: Name
     turns: Count
+    """Answers of the model."""
     tool_calls: tuple[ToolUse, ...] = ()
+    """One a tool."""
     malformed_arguments: Count = 0
+    """Calls whose arguments could not be read."""
     error_replies: Count = 0
+    """Tool replies that were errors."""
     nudges: Count = 0
+    """How often it was told to go on."""
     cap_reached: bool = False
     """The agent used up its turns."""
     finish_reasons: tuple[FinishReason, ...] = ()
+    """One a reason."""
     ended: Name | None = None
     """Why the agent says it ended; null where it was cut off before it could."""
     final_message: Text | None = None
+    """The last words."""
     final_error: AgentError | None = None
+    """Null where it gave up with none."""
     unreadable_lines: Count = 0
     """Lines of the stream that were no event."""
     traffic: Traffic | None = None
@@ -90,21 +106,27 @@ class ProbeTry(Shape):
     """One asking of the probe's question. `reason` is null if, and only if, the answer was `hi`."""
 
     answer: Annotated[str, Field(max_length=500)] | None
+    """What came back."""
     reason: ProbeReason | None
+    """Why that does not count."""
     wall_ms: Milliseconds
     traffic: Traffic | None
 
 
 class Preflight(Document):
-    """Whether a candidate answered before it was let to work."""
+    """preflight.json: whether a candidate answered before it was let to work."""
 
     SCHEMA_NAME: ClassVar[str] = "preflight"
     schema_: Literal["cleanroom/preflight/1"] = Field(default="cleanroom/preflight/1", alias="schema")
     needed: bool
     """False for agents without a model."""
     prompt: str | None
+    """What was asked."""
     available: bool
+    """Whether the candidate may work."""
     reason: ProbeReason | None
+    """Why not."""
     detail: Annotated[str, Field(max_length=4_000)] = ""
     """One sentence for people."""
     tries: tuple[ProbeTry, ...] = ()
+    """One an asking."""
