@@ -33,7 +33,7 @@ Refusal = Literal["http", "path", "method", "model", "too_large", "body", "provi
 class Tokens(Shape):
     """Tokens as the provider counted them; null is unknown.
 
-    `input` holds `cached` and `cache_write`; `output` holds `reasoning`.
+    In `chat` and `responses` the input holds what was cached; in `messages` it does not. `output` holds `reasoning`.
     """
 
     input: Count | None = None
@@ -55,7 +55,7 @@ class LedgerLine(Document):
     schema_: Literal["cleanroom/ledger-line/1"] = Field(default="cleanroom/ledger-line/1", alias="schema")
     sequence: Annotated[int, Field(ge=1)]
     """Requests are counted from 1."""
-    operation: Literal["chat", "models", "other"]
+    operation: Literal["chat", "responses", "messages", "models", "other"]
     """What was asked for."""
     started_ms: Milliseconds
     """Since the attempt's listener was opened."""
@@ -91,6 +91,8 @@ class LedgerLine(Document):
     """Spent between tries, within `duration_ms`."""
     amended: tuple[Name, ...]
     """Members of the request's body that the route added or set."""
+    provider_features: tuple[Name, ...] = ()
+    """What it asked of the provider beyond the model, as its candidate may."""
     request_bytes: Count
     """Of its body."""
     request_sha256: Sha256
@@ -99,3 +101,8 @@ class LedgerLine(Document):
     """Of the answer's body."""
     response_sha256: Sha256 | None
     """Of the last answer's body as it came from the provider."""
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether an answer of the model was asked for, in whichever protocol."""
+        return self.operation in {"chat", "responses", "messages"}

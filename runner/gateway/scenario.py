@@ -37,6 +37,8 @@ class Answer(Shape):
 
     text: str | None = None
     """What the model says."""
+    text_times: Annotated[int, Field(ge=1)] = 1
+    """How often it says that, one after the other: a long answer from a short script."""
     reasoning: str | None = None
     """What it says of its thoughts."""
     tool_calls: tuple[ToolCall, ...] = ()
