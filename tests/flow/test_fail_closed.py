@@ -97,9 +97,9 @@ def test_a_pilot_on_such_a_host_ends_with_4_and_a_sentence_and_runs_nothing(benc
     assert not bench.attempt("oracle").exists()
 
 
-@pytest.mark.parametrize("what", [] if machine_runs_systemd() else LAMED)
+@pytest.mark.parametrize("what", ["nothing"] if machine_runs_systemd() else LAMED)
 def test_a_manager_that_builds_a_wall_less_is_found_out_before_the_go(what: str) -> None:
-    """No word of it comes from systemd: the unit starts, and what its launcher or its control group shows is refused."""
+    """No word of it comes from systemd: the unit starts, and what its launcher or its group shows is refused."""
     refused, words = LAMED[what]
     with own_folder(STATES, "lame") as folder:
         told = tried(taken(f"manager-{what}", folder), folder / "state")
