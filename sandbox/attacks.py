@@ -6,12 +6,15 @@ a missing answer too, is broken.
 
 from collections.abc import Mapping
 
+from sandbox.attacks_between import BETWEEN
+from sandbox.attacks_lasting import LASTING
+from sandbox.attacks_within import ARGUMENT, WITHIN
 from sandbox.proofs import Area, Attack, Proof, Ruling, proof_of
 from sandbox.spec import Role
 
-__all__ = ["ATTACKS", "Area", "Attack", "Proof", "Ruling", "attacks_of", "proofs_of"]
+__all__ = ["ARGUMENT", "ATTACKS", "Area", "Attack", "Proof", "Ruling", "attacks_of", "proofs_of"]
 
-ATTACKS: tuple[Attack, ...] = ()
+ATTACKS: tuple[Attack, ...] = (*WITHIN, *BETWEEN, *LASTING)
 """Everything that is tried."""
 
 
@@ -21,5 +24,13 @@ def attacks_of(role: Role) -> tuple[Attack, ...]:
 
 
 def proofs_of(role: Role, observations: Mapping[str, object]) -> tuple[Proof, ...]:
-    """Decide everything that is tried from a role's units; what was not observed is not held."""
-    return tuple(proof_of(attack, role, observations.get(attack.probe)) for attack in attacks_of(role))
+    """Decide everything that is tried from a role's units.
+
+    What was not observed is not held; a sentence by its unit's name, if there is one, says why.
+    """
+    return tuple(proof_of(attack, role, _observation(attack, observations)) for attack in attacks_of(role))
+
+
+def _observation(attack: Attack, observations: Mapping[str, object]) -> object:
+    unit = attack.probe.partition("/")[0]
+    return observations.get(attack.probe, observations.get(unit))

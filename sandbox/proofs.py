@@ -36,7 +36,7 @@ class Attack:
     id: str
     """Kebab-case, unique."""
     items: tuple[int, ...]
-    """Numbers of the attack catalogue (docs/security.md says which)."""
+    """Numbers of the project's attack catalogue."""
     area: Area
     roles: tuple[Role, ...]
     """The roles it is tried from."""
@@ -45,7 +45,7 @@ class Attack:
     expects: str
     """What a unit that holds answers, in one line."""
     probe: str
-    """Name of the observation that decides."""
+    """Name of the observation that decides, as `unit/name`."""
     judge: Judge
 
 
@@ -61,6 +61,18 @@ class Proof:
     expected: str
     observed: str
     held: bool
+
+
+Row = tuple[str, tuple[int, ...], tuple[Role, ...], str, str, str, Judge]
+"""Id, items, roles, says, expects, probe, judge."""
+
+
+def table(area: Area, *rows: Row) -> tuple[Attack, ...]:
+    """Give the attacks of one area."""
+    return tuple(
+        Attack(id=name, items=items, area=area, roles=roles, says=says, expects=expects, probe=probe, judge=judge)
+        for name, items, roles, says, expects, probe, judge in rows
+    )
 
 
 def proof_of(attack: Attack, role: Role, observation: object) -> Proof:

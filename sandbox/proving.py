@@ -1,13 +1,23 @@
-"""Runs the attacks of the catalogue inside real units with the production profiles."""
+"""Tries every attack of the catalogue from inside real units with the production profiles."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 
 from sandbox.api import Sandbox
 from sandbox.attacks import Proof, proofs_of
-from sandbox.spec import Role
+from sandbox.canaries import canaries
+from sandbox.capture import harness_pack
+from sandbox.probe_bundle import TARGET, probe_pack
+from sandbox.proving_room import Taking
+from sandbox.proving_stage import Stage
+from sandbox.spec import Mount, Role
 
 AGENT_ROLES = (Role.CANDIDATE, Role.JUDGE, Role.INSPECTION, Role.GATEWAY)
 OBJECTIVE_ROLES = (Role.TESTS, Role.SUBMITTED, Role.DRIVER)
+
+_AT_ONCE = 4
+_HARNESS_TARGET = "/opt/inspection"
 
 
 def prove(
@@ -19,14 +29,23 @@ def prove(
         SandboxError: the keeper is gone. A unit that does not start is no error: its attacks are not held.
     """
     found: list[Proof] = []
-    for role in roles:
-        for proof in proofs_of(role, _observe(sandbox, role)):
-            found.append(proof)
-            if on_proof is not None:
-                on_proof(proof)
+    with stage(sandbox) as set_up, ThreadPoolExecutor(_AT_ONCE) as pool:
+        for role, observed in zip(roles, pool.map(set_up.observe, roles), strict=True):
+            for proof in proofs_of(role, observed):
+                found.append(proof)
+                if on_proof is not None:
+                    on_proof(proof)
     return tuple(found)
 
 
-def _observe(sandbox: Sandbox, role: Role) -> Mapping[str, object]:
-    sandbox.facts()
-    return {role: None}
+@contextmanager
+def stage(sandbox: Sandbox) -> Iterator[Stage]:
+    """Plant what is to be looked for, and have a unit of each of two roles about while the block lasts."""
+    taking = Taking(sandbox)
+    probes = Mount(object=taking.store(probe_pack()), target=TARGET)
+    harness = Mount(object=taking.store(harness_pack()), target=_HARNESS_TARGET)
+    with canaries() as planted, ExitStack() as held:
+        set_up = Stage(sandbox=taking, mount=probes, harness=harness, planted=planted)
+        for role in (Role.CANDIDATE, Role.SUBMITTED):
+            set_up.others[role] = held.enter_context(set_up.neighbour(role))
+        yield set_up

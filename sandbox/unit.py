@@ -51,16 +51,23 @@ def run(
         KeeperError: the keeper died; nothing is known of the unit but that it is gone with it.
     """
     with sandbox.start(spec) as running:
-        running.go()
-        out = _Sink(cap=spec.limits.output_bytes, tell=on_stdout)
-        err = _Sink(cap=spec.limits.output_bytes)
-        _pump(running, stdin, out, err)
-        return UnitResult(
-            termination=running.termination(),
-            report=running.report,
-            stdout=bytes(out.kept),
-            stderr=bytes(err.kept),
-        )
+        return conduct(running, spec, stdin=stdin, on_stdout=on_stdout)
+
+
+def conduct(
+    running: Running, spec: UnitSpec, *, stdin: bytes = b"", on_stdout: Callable[[bytes], None] | None = None
+) -> UnitResult:
+    """Let a started unit of this spec go, and move its streams until it has ended. See `run`."""
+    running.go()
+    out = _Sink(cap=spec.limits.output_bytes, tell=on_stdout)
+    err = _Sink(cap=spec.limits.output_bytes)
+    _pump(running, stdin, out, err)
+    return UnitResult(
+        termination=running.termination(),
+        report=running.report,
+        stdout=bytes(out.kept),
+        stderr=bytes(err.kept),
+    )
 
 
 def _pump(running: Running, stdin: bytes, out: _Sink, err: _Sink) -> None:

@@ -15,7 +15,8 @@ from .told import Told
 
 _PATIENCE_S = 5.0
 _SPOT = "/tmp"  # noqa: S108 - the unit's own
-_LOWEST_SCORE = -1000
+_SCORES = (-1, -1000)
+"""Below what an ordinary process has; down to that a unit may go where its manager lacks CAP_SYS_RESOURCE."""
 
 
 def status(_told: Told) -> object:
@@ -116,8 +117,7 @@ def priority(_told: Told) -> object:
             lambda: tried(lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)))
         ),
         "real-time reads and writes": call("ioprio_set", 1, 0, 1 << 13),
-        "a lower out-of-memory score": _score(400),
-        "no out-of-memory score at all": _score(_LOWEST_SCORE),
+        **{f"an out-of-memory score of {score}": _score(score) for score in _SCORES},
     }
 
 

@@ -12,7 +12,9 @@ _NOTIFIED = ("/run/systemd/notify", "/run/systemd/private")
 
 
 def _ignore_all() -> None:
-    for number in range(1, signal.NSIG):
+    for number in set(range(1, signal.NSIG)) - {
+        signal.SIGCHLD
+    }:  # Whose being ignored would leave no child to wait for.
         with suppress(OSError, ValueError):  # Two of them cannot be ignored, and the C library keeps two.
             signal.signal(number, signal.SIG_IGN)
 

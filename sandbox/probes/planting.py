@@ -21,7 +21,7 @@ def plant(argv: list[str]) -> int:
         bound.bind("socket")
     _write("shut", b"nobody may read this", 0)
     _write("sparse", b"", 0o644, size=_SPARSE)
-    os.link("sparse", "twin")  # noqa: PTH200
+    os.link("sparse", "twin")
     os.makedirs("inner/.git/hooks")  # noqa: PTH103
     _write("inner/.git/config", b"[core]\n\tfsmonitor = /usr/bin/false\n", 0o644)
     _write("inner/file", b"seen\n", 0o755)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from .kernel import names, opened, text, tried
 from .told import Told
 
-_LISTED = ("/", "/dev", "/etc", "/home", "/opt", "/run", "/usr/local")
+_LISTED = ("/", "/dev", "/dev/hugepages", "/dev/mqueue", "/etc", "/home", "/opt", "/run", "/usr/local")
 HOST_FILES = (
     "/boot",
     "/etc/crontab",
@@ -18,7 +18,6 @@ HOST_FILES = (
     "/lost+found",
     "/media",
     "/mnt",
-    "/root/.ssh",
     "/run/systemd/private",
     "/run/user",
     "/srv",
@@ -50,13 +49,11 @@ KERNEL_FILES = (
 DEVICES = (
     "/dev/btrfs-control",
     "/dev/fuse",
-    "/dev/hugepages",
     "/dev/kmsg",
     "/dev/kvm",
     "/dev/loop-control",
     "/dev/loop0",
     "/dev/mem",
-    "/dev/mqueue",
     "/dev/net/tun",
     "/dev/sda",
     "/dev/tty0",
@@ -111,7 +108,7 @@ def kernel_files(_told: Told) -> object:
 
 def devices(_told: Told) -> object:
     """Open devices that are more than memory and noise."""
-    return {path: opened(path, os.O_RDWR) if not os.path.isdir(path) else opened(path) for path in DEVICES}  # noqa: PTH112
+    return {path: opened(path, os.O_RDWR) for path in DEVICES}
 
 
 def writing(_told: Told) -> object:
@@ -175,13 +172,17 @@ def descriptors(_told: Told) -> object:
 
 
 def streams(_told: Told) -> object:
-    """Try to change, or to read back, what was written to the streams."""
+    """Try to change what was written to the streams."""
     found = {}
     for number, name in ((1, "standard output"), (2, "standard error")):
         found[f"seek in {name}"] = tried(lambda number=number: os.lseek(number, 0, os.SEEK_SET))  # type: ignore[misc]
         found[f"cut {name}"] = tried(lambda number=number: os.ftruncate(number, 0))  # type: ignore[misc]
-        found[f"read {name} back"] = opened(f"/proc/self/fd/{number}")
     return found
+
+
+def reopened(_told: Told) -> object:
+    """Try to read back what was written to the streams and not taken yet."""
+    return {"standard output": opened("/proc/self/fd/1"), "standard error": opened("/proc/self/fd/2")}
 
 
 def argument(_told: Told) -> object:
@@ -214,6 +215,7 @@ PROBES: dict[str, Callable[[Told], object]] = {
     "processes": processes,
     "descriptors": descriptors,
     "streams": streams,
+    "reopened": reopened,
     "argument": argument,
     "environment": environment,
     "links": links,

@@ -1,7 +1,7 @@
 """What a unit reaches: sockets of the host's, its loopback, addresses far away.
 
-No packet may leave the machine: far addresses are tried only where this process has seen that it has nothing but
-loopback, and it says so if it has more.
+No packet may leave the machine, and nobody's service be bothered: what is not this unit's own is tried only where this
+process has seen that it has nothing but loopback, and it says so if it has more.
 """
 
 import errno
@@ -88,6 +88,8 @@ def far_addresses(told: Told) -> object:
 
 def host_loopback(told: Told) -> object:
     """Try the host's listener on loopback, and one of a neighbour's, by every name of loopback."""
+    if not is_alone():
+        return NOT_TRIED
     found = {
         "tcp to 127.0.0.1 of the host": _connected("127.0.0.1", told.port),
         "tcp to ::1 of the host": _connected("::1", told.port),
@@ -154,6 +156,8 @@ def unix_sockets(told: Told) -> object:
 
 def abstract_sockets(told: Told) -> object:
     """Try sockets without a path, of the host and of neighbours."""
+    if not is_alone():
+        return NOT_TRIED
     return {
         "abstract socket of the host": _reached(f"\0{told.name}"),
         "abstract socket of a neighbour": _reached(f"\0{told.held}"),
@@ -162,7 +166,7 @@ def abstract_sockets(told: Told) -> object:
 
 def notification(_told: Told) -> object:
     """Try to notify the service manager: to be given more time, to be called another process."""
-    found = {"NOTIFY_SOCKET": int("NOTIFY_SOCKET" in os.environ)}
+    found = {"NOTIFY_SOCKET": 0 if "NOTIFY_SOCKET" in os.environ else errno.ENOENT}
     words = b"EXTEND_TIMEOUT_USEC=60000000\nMAINPID=1\nREADY=1"
     for path in ("/run/systemd/notify", "/run/systemd/journal/socket"):
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
