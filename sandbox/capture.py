@@ -20,7 +20,7 @@ from sandbox.inspected import (
 from sandbox.listing import EMPTY_TREE, MAGIC
 from sandbox.patch import Repository
 from sandbox.profiles import Program, inspection
-from sandbox.spec import PYTHON, Mount, WorkspaceId
+from sandbox.spec import PYTHON, WORKSPACE_ROOT, Mount, WorkspaceId
 from sandbox.tree import Difference, Entry, Kind, apply_change, differences
 from sandbox.unit import run
 
@@ -122,8 +122,9 @@ def settle(seen: Inspection, changes: Changes, base: Base, repository: Repositor
 def _inspect(
     sandbox: Sandbox, view: WorkspaceId, harness: Mount, reader: InspectionReader, asked: bytes
 ) -> tuple[Inspection, LauncherReport]:
-    argv = PYTHON, "-I", "-S", "-B", f"{harness.target}/{HARNESS}"
-    spec = inspection(Program(argv=argv, mounts=(harness,)), view)
+    argv = PYTHON, "-I", "-S", "-B", f"{harness.target}/{HARNESS}", WORKSPACE_ROOT
+    # It goes there itself, with its capability: a workspace that nobody may enter would keep a unit from starting.
+    spec = inspection(Program(argv=argv, mounts=(harness,), working_directory="/"), view)
     result = run(sandbox, spec, stdin=asked, on_stdout=reader.feed)
     if not result.termination.succeeded:
         end = result.termination

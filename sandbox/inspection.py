@@ -216,7 +216,9 @@ def _told(status: os.stat_result) -> dict[str, int]:
 
 
 def main() -> None:
-    """Read the request, walk, and answer."""
+    """Go to the folder that is named, if one is; read the request, walk, and answer."""
+    if sys.argv[1:]:
+        os.chdir(sys.argv[1])
     with open(0, "rb", closefd=False) as stream:
         lines = stream.read().decode("ascii").splitlines()
     limits = tuple(int(word) for word in lines[0].split()[1:])

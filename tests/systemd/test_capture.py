@@ -1,60 +1,22 @@
 """Laws of the capture in real units: what a program left in an overlay is read whole, whatever it did to it."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from sandbox import profiles
-from sandbox.api import Pack, WorkspaceRequest
-from sandbox.capture import Base, Capture, capture, harness_pack
 from sandbox.client import KeeperSandbox
-from sandbox.contents import MemoryContents, digest_of
+from sandbox.contents import digest_of
 from sandbox.findings import FindingKind
-from sandbox.inspected import CaptureLimits
 from sandbox.patch import Repository
-from sandbox.spec import PYTHON, Limits, Mount
-from sandbox.tree import Entry, Kind, snapshot
-from sandbox.unit import run
-from sandbox.workspace_git import workspace_git
+from tests.systemd.capturing import left
 
 pytestmark = pytest.mark.systemd
-
-LIMITS = Limits(wall=timedelta(seconds=30))
-FILES = {
-    b"a.py": b"one\n",
-    b"run": b"#!/bin/sh\n",
-    b"d/x": b"x\n",
-    b"d/e/y": b"y\n",
-    b"big/f": b"f\n",
-    b"big/g": b"g\n",
-}
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Iterator[Repository]:
     return Repository(tmp_path / "bases.git")
-
-
-def left(sandbox: KeeperSandbox, repository: Repository, program: str) -> Capture:
-    """Let a program work on the fixture with its own repository, and capture what it left."""
-    kept = MemoryContents()
-    entries = tuple(
-        Entry(path=path, kind=Kind.FILE, sha256=kept.put(content), size=len(content)) for path, content in FILES.items()
-    )
-    listings = MemoryContents()
-    base = Base(digest=snapshot(entries, listings), commit=repository.ingest(entries, kept.get), listings=listings)
-    layers = (
-        sandbox.store(workspace_git(entries, kept.get)),
-        sandbox.store(Pack(entries=entries, blobs=kept.get)),
-    )
-    harness = Mount(object=sandbox.store(harness_pack()), target="/opt/inspection")
-    with sandbox.workspace(WorkspaceRequest(layers=layers, limits=LIMITS)) as workspace:
-        argv = PYTHON, "-I", "-S", "-c", f"import os, socket, subprocess\n{program}"
-        done = run(sandbox, profiles.tests(profiles.Program(argv=argv), LIMITS, workspace))
-        assert done.termination.succeeded, done.stderr
-        return capture(sandbox, workspace, base, repository, CaptureLimits(), harness)
 
 
 def test_nothing_done_is_nothing_captured(sandbox: KeeperSandbox, repository: Repository) -> None:
