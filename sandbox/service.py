@@ -11,6 +11,7 @@ from sandbox.bus import Bus, open_bus
 from sandbox.errors import BusError, KeeperError, SandboxError
 from sandbox.keeping import Keeping, keeping
 from sandbox.mounts import refusals_told
+from sandbox.needs import need_systemd
 from sandbox.requests import (
     CloseGate,
     CloseWorkspace,
@@ -64,12 +65,13 @@ def await_manager() -> None:
 
     Raises:
         BusError: it does not within 20 s.
+        HostUnfitError: it is too old.
     """
     deadline = time.monotonic() + _READY_SECONDS
     while True:
         try:
             with open_bus() as bus:
-                bus.version()
+                need_systemd(bus.version())
         except BusError:
             if time.monotonic() > deadline:
                 raise
