@@ -28,7 +28,7 @@ def _check_mounts(look: Look) -> Iterator[str]:
             yield f"mount {target}: never promised, seen {mount.kind}"
         if "nosuid" not in mount.options:
             yield f"mount {target}: promised nosuid, seen {sorted(mount.options)}"
-        if target in writable and "nodev" not in mount.options:
+        if (target in writable or target == "/run") and "nodev" not in mount.options:
             yield f"mount {target}: promised nodev, seen {sorted(mount.options)}"
         if target not in writable and target not in _NEVER_READ_ONLY and "ro" not in mount.options:
             yield f"mount {target}: promised read-only, seen {sorted(mount.options)}"

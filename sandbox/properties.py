@@ -26,6 +26,9 @@ BACKSTOP = timedelta(seconds=10)
 """How much longer than its time systemd leaves a unit whose keeper should have ended it."""
 
 _TMP, _VAR_TMP, _SHM = "/tmp", "/var/tmp", "/dev/shm"  # noqa: S108 - the unit's own
+MOST_SIGNALS, QUEUE_BYTES = 1024, 128 * KIB
+"""Queued signals of a unit, and bytes of its message queues."""
+
 _TERMINALS = "/dev/pts"
 _STOP_USEC = 500_000
 _START_USEC = 20_000_000
@@ -136,8 +139,8 @@ _ACCOUNTING: _Rows = (
     ("CPUAccounting", "b", True, "processor time is read from the group"),
     ("MemorySwapMax", "t", 0, "memory is memory: no swapping beyond the limit"),
     ("LimitCORE", "t", 0, "no core file, no host helper started by a crash"),
-    ("LimitSIGPENDING", "t", 1024, "queued signals and timers, which count as root's as well"),
-    ("LimitMSGQUEUE", "t", 128 * KIB, "message queues, which count as root's as well"),
+    ("LimitSIGPENDING", "t", MOST_SIGNALS, "queued signals and timers, which count as root's as well"),
+    ("LimitMSGQUEUE", "t", QUEUE_BYTES, "message queues, which count as root's as well"),
 )
 
 _Bind = tuple[str, str]
