@@ -25,9 +25,10 @@ class Chat:
 
     def whole(self, step: Step, answer: Answer, asked: Json) -> Json:
         """Give a completion."""
+        turn = self.turn(asked)
         message: Json = {"role": "assistant", "content": whole_text(answer)}
         message |= {"reasoning": answer.reasoning} if answer.reasoning else {}
-        message |= {"tool_calls": _calls(answer)} if answer.tool_calls else {}
+        message |= {"tool_calls": _calls(answer, turn)} if answer.tool_calls else {}
         choice = {"index": 0, "message": message, "finish_reason": _finish(answer)}
         return {**_frame("chat.completion", answer, asked), "choices": [choice], "usage": _usage(step)}
 
@@ -37,7 +38,7 @@ class Chat:
         options = asked.get("stream_options")
         reports = isinstance(options, dict) and bool(options.get("include_usage"))
         more: Json = {"usage": None} if reports else {}
-        for delta in _deltas(answer):
+        for delta in _deltas(answer, self.turn(asked)):
             yield plain_event({**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None}], **more})
         end = {"index": 0, "delta": {}, "finish_reason": _finish(answer)}
         yield plain_event({**frame, "choices": [end], **more})
@@ -51,20 +52,20 @@ class Chat:
         return {"error": {"message": message, "type": "scripted", "param": None, "code": code}}
 
 
-def _deltas(answer: Answer) -> Iterator[Json]:
+def _deltas(answer: Answer, turn: int) -> Iterator[Json]:
     yield {"role": "assistant", "content": ""}
     if answer.reasoning:
         yield {"reasoning": answer.reasoning}
     for text in texts(answer):
         yield {"content": text}
-    for number, call in enumerate(_calls(answer)):
+    for number, call in enumerate(_calls(answer, turn)):
         yield {"tool_calls": [{**call, "index": number}]}
 
 
-def _calls(answer: Answer) -> list[Json]:
+def _calls(answer: Answer, turn: int) -> list[Json]:
     return [
         {
-            "id": f"call_{number}",
+            "id": f"call_{turn}_{number}",
             "type": "function",
             "function": {"name": call.name, "arguments": arguments_of(call)},
         }

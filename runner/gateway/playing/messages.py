@@ -36,16 +36,26 @@ class Messages:
 
     def whole(self, step: Step, answer: Answer, asked: Json) -> Json:
         """Give a message."""
-        content = [block for block, _ in _blocks(answer)]
-        return {**_frame(answer, asked), "content": content, "stop_reason": _stop(answer), "usage": _usage(step)}
+        content = [block for block, _ in _blocks(answer, self.turn(asked))]
+        return {
+            **_frame(answer, asked, self.turn(asked)),
+            "content": content,
+            "stop_reason": _stop(answer),
+            "usage": _usage(step),
+        }
 
     def events(self, step: Step, answer: Answer, asked: Json) -> Iterator[bytes]:
         """Give a message's events up to `message_stop`."""
         usage = _usage(step)
-        begun = {**_frame(answer, asked), "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
+        begun = {
+            **_frame(answer, asked, self.turn(asked)),
+            "content": [],
+            "stop_reason": None,
+            "usage": {**usage, "output_tokens": 1},
+        }
         yield named_event({"type": "message_start", "message": begun})
         yield named_event({"type": "ping"})
-        for place, (block, deltas) in enumerate(_blocks(answer)):
+        for place, (block, deltas) in enumerate(_blocks(answer, self.turn(asked))):
             empty = {**block, **_EMPTY[str(block["type"])]}
             yield named_event({"type": "content_block_start", "index": place, "content_block": empty})
             for delta in deltas:
@@ -65,7 +75,7 @@ class Messages:
 _EMPTY: dict[str, Json] = {"text": {"text": ""}, "tool_use": {"input": {}}, "thinking": {"thinking": ""}}
 
 
-def _blocks(answer: Answer) -> Iterator[tuple[Json, Iterator[Json]]]:
+def _blocks(answer: Answer, turn: int) -> Iterator[tuple[Json, Iterator[Json]]]:
     """Give each block of content, and the deltas that make it up."""
     if answer.reasoning:
         block: Json = {"type": "thinking", "thinking": answer.reasoning, "signature": "c2NyaXB0ZWQ="}
@@ -74,7 +84,12 @@ def _blocks(answer: Answer) -> Iterator[tuple[Json, Iterator[Json]]]:
         deltas: Iterator[Json] = ({"type": "text_delta", "text": text} for text in texts(answer))
         yield {"type": "text", "text": whole_text(answer) or ""}, deltas
     for number, call in enumerate(answer.tool_calls):
-        use: Json = {"type": "tool_use", "id": f"toolu_{number}", "name": call.name, "input": call.arguments or {}}
+        use: Json = {
+            "type": "tool_use",
+            "id": f"toolu_{turn}_{number}",
+            "name": call.name,
+            "input": call.arguments or {},
+        }
         yield use, iter([{"type": "input_json_delta", "partial_json": arguments_of(call)}])
 
 
@@ -82,9 +97,9 @@ def _stop(answer: Answer) -> str:
     return answer.finish_reason or ("tool_use" if answer.tool_calls else "end_turn")
 
 
-def _frame(answer: Answer, asked: Json) -> Json:
+def _frame(answer: Answer, asked: Json, turn: int) -> Json:
     model = answer.model or asked["model"]
-    return {"id": "msg_scripted", "type": "message", "role": "assistant", "model": model, "stop_sequence": None}
+    return {"id": f"msg_{turn}", "type": "message", "role": "assistant", "model": model, "stop_sequence": None}
 
 
 def _usage(step: Step) -> Json:

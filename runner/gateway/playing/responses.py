@@ -33,7 +33,7 @@ class Responses:
 
     def whole(self, step: Step, answer: Answer, asked: Json) -> Json:
         """Give a response."""
-        return _response(step, answer, asked, [item for item, _ in _items(answer, asked)])
+        return _response(step, answer, asked, [item for item, _ in _items(answer, asked, self.turn(asked))])
 
     def events(self, step: Step, answer: Answer, asked: Json) -> Iterator[bytes]:
         """Give a response's events up to the one that carries all of it."""
@@ -41,7 +41,7 @@ class Responses:
         number = 0
         yield named_event({"type": "response.created", "sequence_number": number, "response": begun})
         items: list[Json] = []
-        for place, (item, part) in enumerate(_items(answer, asked)):
+        for place, (item, part) in enumerate(_items(answer, asked, self.turn(asked))):
             whole = {"output_index": place, "item": item}
             number += 1
             started = {**item, "status": "in_progress"} | ({"content": []} if item["type"] == "message" else {})
@@ -67,15 +67,15 @@ def _is_models(item: Json) -> bool:
     return item.get("role") == "assistant" or item.get("type") in _MODELS
 
 
-def _items(answer: Answer, asked: Json) -> Iterator[tuple[Json, Iterator[Json]]]:
+def _items(answer: Answer, asked: Json, turn: int) -> Iterator[tuple[Json, Iterator[Json]]]:
     """Give each item, and the events between its beginning and its end."""
     if answer.reasoning:
         summary = [{"type": "summary_text", "text": answer.reasoning}]
-        yield {"id": "rs_0", "type": "reasoning", "summary": summary}, iter(())
+        yield {"id": f"rs_{turn}", "type": "reasoning", "summary": summary}, iter(())
     if answer.text is not None:
         content = [{"type": "output_text", "text": whole_text(answer) or "", "annotations": []}]
         message: Json = {
-            "id": "msg_0",
+            "id": f"msg_{turn}",
             "type": "message",
             "role": "assistant",
             "status": "completed",
@@ -83,7 +83,7 @@ def _items(answer: Answer, asked: Json) -> Iterator[tuple[Json, Iterator[Json]]]
         }
         yield message, _text_events(answer)
     for number, call in enumerate(answer.tool_calls):
-        yield _call(number, call, asked), iter(())
+        yield _call(f"{turn}_{number}", call, asked), iter(())
 
 
 def _text_events(answer: Answer) -> Iterator[Json]:
@@ -96,7 +96,7 @@ def _text_events(answer: Answer) -> Iterator[Json]:
     yield {"type": "response.content_part.done", "content_index": 0, "part": {**empty, "text": full}}
 
 
-def _call(number: int, call: ToolCall, asked: Json) -> Json:
+def _call(number: str, call: ToolCall, asked: Json) -> Json:
     """Call a tool in the way it was offered: a custom one takes text as it is."""
     custom = {tool.get("name") for tool in _offered(asked) if tool.get("type") == "custom"}
     known: Json = {"id": f"fc_{number}", "call_id": f"call_{number}", "name": call.name, "status": "completed"}
