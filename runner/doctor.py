@@ -25,7 +25,12 @@ def examine(settings: Settings) -> tuple[Check, ...]:
     config = load_config(settings.config)
     places = find_places(config, settings)
     seen = see_host(Places(state=places.state, store=places.store, accounts=accounts_of(config)))
-    return (*diagnose(seen), *_runtimes(config, settings), *_keys(config, settings))
+    return (*diagnose(seen), *configured(config, settings))
+
+
+def configured(config: ReleaseConfig, settings: Settings) -> tuple[Check, ...]:
+    """Look at what a configuration wants of this host."""
+    return (*_runtimes(config, settings), *_keys(config, settings))
 
 
 def _runtimes(config: ReleaseConfig, settings: Settings) -> Iterator[Check]:
@@ -118,10 +123,11 @@ def summary(checks: tuple[Check, ...]) -> str:
     bad = [f"{check.topic}: {check.name}" for check in checks if not check.ok]
     warned = sum(check.state is State.WARNING for check in checks)
     warnings = "1 warning" if warned == 1 else f"{warned} warnings"
+    all_lines = "1 line" if len(checks) == 1 else f"{len(checks)} lines"
     if bad:
-        return f"this host is unfit for clean rooms, {len(bad)} of {len(checks)} lines ({warnings}): {'; '.join(bad)}"
+        return f"this host is unfit for clean rooms, {len(bad)} of {all_lines} ({warnings}): {'; '.join(bad)}"
     return (
-        f"this host can hold clean rooms: {len(checks)} lines, {warnings}\n"
+        f"this host can hold clean rooms: {all_lines}, {warnings}\n"
         "what a unit really holds is tried by: runner verify-sandbox, runner verify-objective-sandbox"
     )
 
