@@ -123,35 +123,50 @@ _OTHERS_WRITE, _OTHERS = 0o022, 0o077
 def check_folders(sight: HostSight) -> Iterator[Check]:
     """Judge whose the folders are."""
     for folder in sight.folders:
-        line = replace(_FOLDER, name=folder.name, lost=_LOST[folder.name], mend=_mend(folder))
-        yield _check_folder(line, folder, sight.account)
+        yield _check_folder(replace(_FOLDER, name=folder.name, lost=_LOST[folder.name]), folder)
 
 
-def _check_folder(line: Line, folder: Folder, account: int) -> Check:
+def _check_folder(line: Line, folder: Folder) -> Check:
     if folder.exists is None:
-        return line.unseen(f"{folder.path} could not be seen")
-    exposed = ", ".join(folder.exposed)
-    if exposed:
-        mend = f"run: chmod go-w {' '.join(folder.exposed)}"
-        return line.fails(f"{folder.path}: other accounts can write {exposed}", mend=mend)
+        return line.unseen(f"{folder.path} could not be seen", mend=f"run: ls -ld {folder.path}, as root")
+    if folder.exposed:
+        found = f"{folder.path}: other accounts can write {', '.join(folder.exposed)}"
+        return line.fails(found, mend=f"run: chmod go-w {' '.join(folder.exposed)}")
+    owner = [f"chown root:root {folder.path}"] if folder.owner and folder.name in _ROOTS else []
+    mode = [f"chmod go-w {folder.path}"] if folder.mode & _OTHERS_WRITE else []
+    if folder.exists and (owner or mode):
+        return line.fails(_found(folder), mend=f"run: {'; '.join(owner + mode)}")
+    if folder.strangers:
+        return _strange(line, folder)
+    return _private(line, folder)
+
+
+def _private(line: Line, folder: Folder) -> Check:
+    """Judge a folder that nobody else can write."""
     if not folder.exists:
         return line.holds(f"{folder.path} is not there yet; the first run makes it")
-    found = f"{folder.path} of account {folder.owner}, mode {folder.mode:04o}"
-    if folder.owner not in _owners(folder, account) or folder.mode & _OTHERS_WRITE:
-        return line.fails(found)
     if folder.name == "store" and folder.mode & _OTHERS:
-        return line.warns(found, lost="secrecy: other accounts can read hidden tests and private logs")
-    return line.holds(found)
+        lost = "secrecy: other accounts can read hidden tests and private logs"
+        return line.warns(_found(folder), lost=lost, mend=f"run: chmod go-rwx {folder.path}")
+    return line.holds(_found(folder))
 
 
-def _owners(folder: Folder, account: int) -> set[int]:
-    return {0} if folder.name in {"host folder", "objects"} else {0, account}
+def _found(folder: Folder) -> str:
+    return f"{folder.path} of account {folder.owner}, mode {folder.mode:04o}"
 
 
-def _mend(folder: Folder) -> str:
-    mode = "go-rwx" if folder.name == "store" else "go-w"
-    owner = "root:root " if 0 in _owners(folder, 0) else ""
-    return f"run: chown {owner}{folder.path} && chmod {mode} {folder.path}"
+_ROOTS = frozenset({"host folder", "objects"})
+"""What is root's alone, whoever runs a release."""
+
+
+def _strange(line: Line, folder: Folder) -> Check:
+    """Judge what another account owns, or has on the way: it can be that of who runs a release."""
+    accounts = ", ".join(map(str, folder.strangers))
+    found = f"{folder.path}: it, or a folder on the way to it, belongs to account {accounts}"
+    if folder.name == "host folder":
+        return line.fails(found, mend=f"run: chown root:root {folder.path}, and the folders on the way to it")
+    mend = "let only those own it who may be root here, or keep it in a folder of root's"
+    return line.warns(found, mend=mend)
 
 
 _RANGE = Line(

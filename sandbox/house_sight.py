@@ -131,28 +131,30 @@ def _is_held(lock: Path) -> bool | None:
 def see_folder(name: str, path: Path) -> Folder:
     """Look whose a folder is, and who could replace it."""
     real = Path(os.path.realpath(path))
+    shown = printable(str(path))
     try:
-        exposed = tuple(str(each) for each in real.parents if each.exists() and _lets_others_in(each))
-        found = real.stat()
-    except FileNotFoundError:
-        return Folder(name=name, path=printable(str(path)), exists=False, exposed=exposed)
+        ways = {each: each.stat() for each in (real, *real.parents) if each.exists()}
     except OSError:
-        return Folder(name=name, path=printable(str(path)), exists=None)
+        return Folder(name=name, path=shown, exists=None)
+    exposed = tuple(str(way) for way, found in ways.items() if way != real and _is_shared(found.st_mode))
+    strangers = tuple(sorted({found.st_uid for found in ways.values()} - {0, os.geteuid()}))
+    if real not in ways:
+        missing = next(iter(ways)).is_dir() and not real.is_symlink()
+        return Folder(name=name, path=shown, exists=False if missing else None, exposed=exposed, strangers=strangers)
     return Folder(
         name=name,
-        path=printable(str(path)),
+        path=shown,
         exists=True,
-        owner=found.st_uid,
-        mode=stat.S_IMODE(found.st_mode),
+        owner=ways[real].st_uid,
+        mode=stat.S_IMODE(ways[real].st_mode),
         exposed=exposed,
+        strangers=strangers,
     )
 
 
-def _lets_others_in(folder: Path) -> bool:
-    """Tell whether an account other than root's and ours could replace what lies in a folder."""
-    found = folder.stat()
-    shared = found.st_mode & _WRITABLE and not found.st_mode & stat.S_ISVTX
-    return bool(shared) or found.st_uid not in {0, os.geteuid()}
+def _is_shared(mode: int) -> bool:
+    """Tell whether a group or everybody may replace what lies in a folder."""
+    return bool(mode & _WRITABLE) and not mode & stat.S_ISVTX
 
 
 def printable(text: str) -> str:

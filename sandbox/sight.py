@@ -62,7 +62,9 @@ class Folder:
     owner: int = 0
     mode: int = 0
     exposed: tuple[str, ...] = ()
-    """Folders on the way to it that another account could replace things in."""
+    """Folders on the way to it that a group or everybody could replace things in."""
+    strangers: tuple[int, ...] = ()
+    """Accounts other than root and our own that a folder on the way to it, or it, belongs to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """What a host's files hold may be anything: it is read, or said not to be seen; nothing of it is changed."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,14 @@ def test_who_could_replace_a_folder_is_named(tmp_path: Path) -> None:
         assert see_folder("state", tmp_path / path).exposed == (str(tmp_path / "open"),), path
     (tmp_path / "open").chmod(0o1777)
     assert see_folder("state", tmp_path / "open" / "state").exposed == ()
+
+
+def test_whose_it_is_and_whose_the_way_to_it_is_told(tmp_path: Path) -> None:
+    (tmp_path / "home" / "state").mkdir(parents=True)
+    assert see_folder("state", tmp_path / "home" / "state").strangers == ()
+    os.chown(tmp_path / "home", 1234, 1234)
+    assert see_folder("state", tmp_path / "home" / "state").strangers == (1234,)
+    assert see_folder("state", tmp_path / "home" / "missing").strangers == (1234,)
 
 
 def test_a_path_that_is_none_is_unseen_or_missing(tmp_path: Path) -> None:
