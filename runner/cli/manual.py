@@ -24,11 +24,12 @@ _HEAD = """\
 # Commands
 
 Results go to standard output, progress and notes to standard error. Tables have colours on a terminal alone, and not
-with `NO_COLOR`. Commands that start units (`freeze`, `pilot` and those that try a clean room) are for root, or for
-accounts that the sudo rule of [a real host](../how-to/real-host.md#other-accounts-than-root) names. All others need
-no privilege.
+with `NO_COLOR`. `freeze` and `pilot` start units: they are for root, and for accounts that the sudo rule of
+[a real host](../how-to/real-host.md#other-accounts-than-root) names. `verify-sandbox`, `verify-objective-sandbox` and
+`host clear` are for root alone. All others need no privilege.
 
-Variables that are read: `BENCHMARK_CONFIG`, `NO_COLOR`, and the keys that the routes of a configuration name.
+Variables that are read: `BENCHMARK_CONFIG`, `NO_COLOR`, the keys that the routes of a configuration name, and, for the
+package index, what pip reads (`PIP_INDEX_URL` and the like).
 """
 
 
