@@ -1,6 +1,7 @@
 """Control groups of a unit, read on both layouts: what limits really hold and what was used."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ class HeldLimits:
     memory_bytes: int | None
     tasks: int | None
     cpu_percent: int | None
+    swap_bytes: int | None = None
+    """None where the layout has no bound of its own on swap: v1, or a kernel without swapping."""
 
 
 def layout(root: Path = _ROOT) -> Layout:
@@ -72,7 +75,9 @@ class UnitGroup:
     def held(self) -> HeldLimits:
         """Read the limits back."""
         where, unit = self._where, self._unit
+        swap = None
         if where.v2:
+            swap = _most(where.memory / unit / "memory.swap.max")
             quota = _words(where.cpu / unit / "cpu.max")
             percent = int(quota[0]) * 100 // int(quota[1]) if quota and quota[0] != "max" else None
             memory = _number(where.memory / unit / "memory.max")
@@ -81,7 +86,8 @@ class UnitGroup:
             spend = _number(where.cpu / unit / "cpu.cfs_quota_us")
             percent = spend * 100 // period if spend and period and spend > 0 else None
             memory = _number(where.memory / unit / "memory.limit_in_bytes")
-        return HeldLimits(memory_bytes=memory, tasks=_number(where.pids / unit / "pids.max"), cpu_percent=percent)
+        tasks = _number(where.pids / unit / "pids.max")
+        return HeldLimits(memory_bytes=memory, tasks=tasks, cpu_percent=percent, swap_bytes=swap)
 
     def oom_kills(self) -> int | None:
         """Count processes of the unit that the kernel killed for memory; None once the group is gone."""
@@ -156,6 +162,11 @@ def _lines(path: Path) -> list[str]:
 
 def _words(path: Path) -> list[str]:
     return " ".join(_lines(path)).split()
+
+
+def _most(path: Path) -> int | None:
+    """Read a bound that may be `max`; None where there is no such bound."""
+    return sys.maxsize if _words(path) == ["max"] else _number(path)
 
 
 def _number(path: Path) -> int | None:

@@ -53,6 +53,10 @@ class Held(Protocol):
     def cpu_percent(self) -> int | None:
         """Processor time, 100 for one core."""
 
+    @property
+    def swap_bytes(self) -> int | None:
+        """Most memory swapped out beside it; None where no control group bounds that."""
+
 
 def broken_walls(report: LauncherReport, spec: UnitSpec, place: UnitPlace, host: HostView) -> tuple[str, ...]:
     """Name every wall that a unit was promised and its launcher did not see."""
@@ -69,15 +73,18 @@ def broken_walls(report: LauncherReport, spec: UnitSpec, place: UnitPlace, host:
 
 def broken_limits(held: Held, limits: Limits) -> tuple[str, ...]:
     """Name every limit that the unit's control group does not hold."""
-    return tuple(
-        f"limit {name}: promised {promised}, the control group holds {found}"
-        for name, promised, found, slack in (
+    found = tuple(
+        f"limit {name}: promised {promised}, the control group holds {seen}"
+        for name, promised, seen, slack in (
             ("memory_bytes", limits.memory_bytes, held.memory_bytes, _PAGE),
             ("tasks", limits.tasks, held.tasks, 0),
             ("cpu_percent", limits.cpu_percent, held.cpu_percent, 1),
         )
-        if found is None or not promised - slack <= found <= promised
+        if seen is None or not promised - slack <= seen <= promised
     )
+    if held.swap_bytes:
+        found += (f"limit swap_bytes: promised none, the control group holds {held.swap_bytes}",)
+    return found
 
 
 def _check_launcher(look: Look) -> Iterator[str]:

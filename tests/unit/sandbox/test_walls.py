@@ -174,6 +174,12 @@ MISSING = {
     "inherited-variable": (added("AWS_SECRET", "environment"), "environment"),
     "lost-variable": (set_to(["PATH"], "environment"), "environment"),
     "file-size": (line("limits", r"^Max file size .*", "Max file size   unlimited  unlimited  bytes"), "Max file"),
+    "queued-signals": (
+        line("limits", r"^Max pending signals .*", "Max pending signals   96364  96364  signals"),
+        "Max pend",
+    ),
+    "message-queues": (line("limits", r"^Max msgqueue size .*\n", ""), "Max msgqueue size"),
+    "devices-in-run": (line("mounts", r" /run ro,nosuid,nodev", " /run ro,nosuid"), "mount /run: promised nodev"),
     "core-files": (line("limits", r"^Max core file size .*\n", ""), "Max core file size"),
     "host-group": (line("cgroup", r"(:memory:).*", r"\g<1>/"), "control group memory"),
     "other-units-group": (line("cgroup", r"(:pids:).*", r"\g<1>/s1.slice/u2.service"), "control group pids"),
@@ -296,6 +302,7 @@ class Held:
     memory_bytes: int | None = LIMITS.memory_bytes
     tasks: int | None = LIMITS.tasks
     cpu_percent: int | None = LIMITS.cpu_percent
+    swap_bytes: int | None = None
 
 
 @pytest.mark.parametrize(
@@ -311,6 +318,8 @@ class Held:
         pytest.param(Held(tasks=LIMITS.tasks - 1), "tasks", id="fewer-tasks"),
         pytest.param(Held(cpu_percent=None), "cpu_percent", id="no-cpu-limit"),
         pytest.param(Held(cpu_percent=400), "cpu_percent", id="more-cpu"),
+        pytest.param(Held(swap_bytes=0), "", id="no-swap"),
+        pytest.param(Held(swap_bytes=1 << 30), "swap_bytes", id="swap"),
     ],
 )
 def test_limits_count_only_as_the_control_group_holds_them(held: Held, named: str) -> None:
