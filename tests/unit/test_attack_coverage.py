@@ -1,0 +1,67 @@
+"""docs/attacks.md names, for every attack of five classes, where it is tried; and what it names is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sandbox.attacks import ATTACKS
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/attacks.md"
+NUMBERS = {
+    "The unit": (
+        *(1, 2, 3, 4, 6, 8, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 22, 23, 24, 26, 27, 28, 29, 30, 31, 34, 35, 36),
+        *(37, 38, 39, 40, 41, 44, 45),
+    ),
+    "The capture": (
+        *(46, 49, 50, 51, 52, 53, 55, 56, 57, 58, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 72, 73, 75, 76),
+    ),
+    "Evidence": (155, 156, 157, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170),
+    "The machine": (171, 172, 173, 174, 175, 176, 177, 178, 179, 181, 182, 184, 185, 187, 188, 189, 190, 191, 192),
+    "The network": (194, 195, 196, 197, 200, 201, 204),
+}
+"""The catalogue's numbers by class: sandbox, workspace-capture, artifact, resource, network."""
+ROW = re.compile(r"\| (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|")
+TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
+
+
+def rows() -> dict[int, tuple[str, str]]:
+    """Give, by number, the class it stands in and where it is tried."""
+    found: dict[int, tuple[str, str]] = {}
+    heading = ""
+    for line in PAGE.read_text().splitlines():
+        if line.startswith("## "):
+            heading = line.removeprefix("## ")
+        elif row := ROW.fullmatch(line):
+            number = int(row[1])
+            assert number not in found, f"{number} has two rows"
+            found[number] = heading, row[4]
+    return found
+
+
+def test_every_attack_of_the_catalogue_has_its_row() -> None:
+    assert {number: heading for number, (heading, _) in rows().items()} == {
+        number: heading for heading, numbers in NUMBERS.items() for number in numbers
+    }
+
+
+@pytest.mark.parametrize("number", [number for numbers in NUMBERS.values() for number in numbers])
+def test_every_row_names_what_tries_it_or_why_nothing_does(number: int) -> None:
+    _, tried = rows()[number]
+    if re.match(r"(not applicable|later: issue \d+): \w+", tried):
+        return
+    named = re.findall(r"`([^`]+)`", tried)
+    assert named, f"{number} is tried by nothing"
+    ids = {attack.id for attack in ATTACKS}
+    for name in named:
+        test = TEST.fullmatch(name)
+        assert test or name in ids, f"{number}: {name} is neither a test nor an attack"
+        if test:
+            assert f"def {test[2]}(" in (ROOT / test[1]).read_text(), f"{number}: there is no {name}"
+
+
+def test_every_attack_that_is_tried_on_a_host_stands_in_a_row_of_its_numbers() -> None:
+    tried = {number: set(re.findall(r"`([^`]+)`", where)) for number, (_, where) in rows().items()}
+    for attack in ATTACKS:
+        assert any(attack.id in tried.get(number, ()) for number in attack.items), attack.id
