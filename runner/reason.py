@@ -14,6 +14,8 @@ FAILURES = {
     FailureCause.OUTPUT_LIMIT: "the agent printed more than it may",
     FailureCause.BUDGET: "the agent spent its whole budget",
     FailureCause.REQUEST_REFUSED: "the provider refused the agent's request",
+    FailureCause.AGENT_ERROR: "the agent ended with an error, though its program ended well",
+    FailureCause.NO_ANSWER: "the agent ended well without any answer of its model",
 }
 VERDICTS = {
     VerdictCause.PASSED: "passed",

@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Protocol
+from typing import Literal, Protocol
 
+from runner.documents.runtimes import RuntimeName
 from runner.documents.telemetry import Telemetry
 from sandbox.api import Pack
 from sandbox.spec import Mount
 from sandbox.termination import Termination
 
 AGENT_TARGET = "/opt/agent"
+
+Dialect = Literal["chat", "responses", "messages"]
+"""The protocol an agent asks its model in, by the ledger's word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,14 @@ class Agent(Protocol):
     def needs_gateway(self) -> bool:
         """Whether it asks a model, and therefore has a probe to answer first."""
 
+    @property
+    def dialect(self) -> Dialect | None:
+        """The protocol it asks in; None for agents without a model."""
+
+    @property
+    def runtime(self) -> RuntimeName | None:
+        """Whose program it is, which then stands at AGENT_TARGET; None for our own."""
+
     def command(self, task: AgentTask) -> AgentCommand:
         """Say how it is started.
 
@@ -67,3 +79,6 @@ class Agent(Protocol):
 
     def telemetry(self, stdout: bytes, stderr: bytes, termination: Termination) -> Telemetry:
         """Read its stream, which may say anything or nothing."""
+
+
+__all__ = ["AGENT_TARGET", "Agent", "AgentCommand", "AgentTask", "Dialect", "RuntimeName"]

@@ -1,14 +1,22 @@
 """The native tool loop: our own agent, the same for every model (`native_loop` is what runs inside)."""
 
 import json
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runner.agents.errors import AgentTaskError
-from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask
+from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask, Dialect, RuntimeName
 from runner.agents.program import folder_program
-from runner.documents.telemetry import AgentError, FinishReason, Telemetry, ToolUse
+from runner.agents.reading import (
+    FINAL_LIMIT,
+    NAME_LIMIT,
+    Event,
+    agent_error,
+    finish_reasons,
+    json_lines,
+    text_of,
+    tool_uses,
+)
+from runner.documents.telemetry import AgentError, Telemetry
 from sandbox.spec import PYTHON, WORKSPACE_ROOT
 from sandbox.termination import Termination
 
@@ -24,10 +32,6 @@ LIMITS = {"read_chars": 60_000, "output_chars": 20_000, "run_s": 240, "search_s"
 PATIENCE_S = 1_800
 """Above the gateway's own: it is the gateway that gives up on a provider."""
 
-FINAL_LIMIT, MESSAGE_LIMIT, NAMES = 100_000, 4_000, 64
-
-Event = dict[str, object]
-
 
 @dataclass(frozen=True, slots=True)
 class Native:
@@ -35,6 +39,8 @@ class Native:
 
     name: str = "native"
     needs_gateway: bool = True
+    dialect: Dialect | None = "chat"
+    runtime: RuntimeName | None = None
 
     def command(self, task: AgentTask) -> AgentCommand:
         """Start the loop with everything it needs on standard input."""
@@ -67,16 +73,16 @@ class Native:
         tools = [event for event in events if event["event"] == "tool"]
         turns = [event for event in events if event["event"] == "turn"]
         end = next((event for event in reversed(events) if event["event"] in {"end", "error"}), None)
-        ended = None if end is None else text_of(end.get("reason"), 200) or "error"
+        ended = None if end is None else text_of(end.get("reason"), NAME_LIMIT) or "error"
         return Telemetry(
             agent=self.name,
             turns=len(turns),
-            tool_calls=_tool_uses(tools),
+            tool_calls=tool_uses((event.get("name"), event.get("failed") is True) for event in tools),
             malformed_arguments=sum(event.get("malformed") is True for event in tools),
             error_replies=sum(event.get("failed") is True for event in tools),
             nudges=sum(event["event"] == "nudge" for event in events),
             cap_reached=ended == "turns",
-            finish_reasons=_finish_reasons(turns),
+            finish_reasons=finish_reasons(event.get("finish_reason") for event in turns),
             ended=ended,
             final_message=_final_message(end, turns),
             final_error=_final_error(end),
@@ -86,36 +92,9 @@ class Native:
 
 def read_events(stdout: bytes) -> tuple[list[Event], int]:
     """Give the events of a stream of JSON lines, and how many lines were none."""
-    events: list[Event] = []
-    unreadable = 0
-    for line in stdout.splitlines():
-        try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
-            event = None
-        if isinstance(event, dict) and isinstance(event.get("event"), str):
-            events.append(event)
-        else:
-            unreadable += 1
-    return events, unreadable
-
-
-def _tool_uses(tools: Iterable[Event]) -> tuple[ToolUse, ...]:
-    calls: Counter[str] = Counter()
-    errors: Counter[str] = Counter()
-    for event in tools:
-        name = text_of(event.get("name"), 200) or "?"
-        # A model may make up any number of names.
-        name = name if name in calls or len(calls) < NAMES else "?"
-        calls[name] += 1
-        errors[name] += event.get("failed") is True
-    return tuple(ToolUse(name=name, calls=calls[name], errors=errors[name]) for name in sorted(calls))
-
-
-def _finish_reasons(turns: Iterable[Event]) -> tuple[FinishReason, ...]:
-    times = Counter(text_of(event.get("finish_reason"), 200) or "unknown" for event in turns)
-    kept = sorted(times.most_common(NAMES))
-    return tuple(FinishReason(reason=reason, times=count) for reason, count in kept)
+    objects, unreadable = json_lines(stdout)
+    events = [event for event in objects if isinstance(event.get("event"), str)]
+    return events, unreadable + len(objects) - len(events)
 
 
 def _final_message(end: Event | None, turns: list[Event]) -> str | None:
@@ -128,15 +107,6 @@ def _final_message(end: Event | None, turns: list[Event]) -> str | None:
 def _final_error(end: Event | None) -> AgentError | None:
     if end is None or end["event"] != "error":
         return None
-    status = end.get("status")
-    known = isinstance(status, int) and not isinstance(status, bool) and 100 <= status <= 599  # noqa: PLR2004 - HTTP
-    return AgentError(
-        kind=text_of(end.get("kind"), 200) or "unknown",
-        status=status if known and isinstance(status, int) else None,
-        message=text_of(end.get("message"), MESSAGE_LIMIT) or "",
+    return agent_error(
+        end.get("message"), kind=text_of(end.get("kind"), NAME_LIMIT) or "unknown", status=end.get("status")
     )
-
-
-def text_of(value: object, limit: int) -> str | None:
-    """Give a text as a document can hold it."""
-    return value[:limit].encode("utf-8", "replace").decode() if isinstance(value, str) else None

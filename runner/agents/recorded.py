@@ -5,9 +5,10 @@ import json
 from dataclasses import dataclass
 
 from runner.agents.errors import AgentTaskError
-from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask
-from runner.agents.native import MESSAGE_LIMIT, read_events, text_of
+from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask, Dialect, RuntimeName
+from runner.agents.native import read_events
 from runner.agents.program import file_program
+from runner.agents.reading import MESSAGE_LIMIT, text_of
 from runner.documents.telemetry import AgentError, Telemetry
 from sandbox.api import Pack
 from sandbox.spec import PYTHON, WORKSPACE_ROOT
@@ -23,6 +24,8 @@ class Recorded:
 
     name: str
     needs_gateway: bool = False
+    dialect: Dialect | None = None
+    runtime: RuntimeName | None = None
 
     def command(self, task: AgentTask) -> AgentCommand:
         """Start the harness with the change on standard input."""
@@ -52,6 +55,8 @@ class Nop:
 
     name: str = "nop"
     needs_gateway: bool = False
+    dialect: Dialect | None = None
+    runtime: RuntimeName | None = None
 
     def command(self, task: AgentTask) -> AgentCommand:
         """Start a program that ends at once."""

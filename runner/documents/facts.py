@@ -74,6 +74,10 @@ class FailureCause(StrEnum):
     BUDGET = "budget"
     REQUEST_REFUSED = "request_refused"
     """The provider refused a request because of what was in it."""
+    AGENT_ERROR = "agent_error"
+    """Its program ended well, and told an error."""
+    NO_ANSWER = "no_answer"
+    """Its program ended well, and no answer of the model had come."""
 
 
 class Controls(StrEnum):

@@ -57,6 +57,15 @@ class Traffic(Shape):
     """Time of requests without the waits between tries; overlapping requests count each."""
 
 
+class Claims(Shape):
+    """What an agent itself says it used: kept beside what the gateway counted, and never added to it."""
+
+    tokens: Tokens = Tokens()
+    """As the agent counts them: makers disagree on what the input holds."""
+    cost: DecimalText | None = None
+    """Its own guess at the price, in US dollars."""
+
+
 class Telemetry(Document):
     """telemetry.json: the story of one run of an agent. All but `traffic` is told by the agent's own stream."""
 
@@ -85,6 +94,10 @@ class Telemetry(Document):
     """Null where it gave up with none."""
     unreadable_lines: Count = 0
     """Lines of the stream that were no event."""
+    session: Name | None = None
+    """What the agent calls this run."""
+    claims: Claims | None = None
+    """Null for agents that tell nothing of the kind."""
     traffic: Traffic | None = None
     """Null for agents without a model."""
 

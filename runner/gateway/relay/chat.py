@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .dialect import BodyError, asked_for, is_within, kind_of, objects
+from .dialect import BodyError, asked_for, is_within, kind_of, objects, told
 from .tally import DONE, BrokenAnswerError, Tally, name_of
 from .terms import Json, Terms
 
@@ -106,7 +106,7 @@ class Chat:
 
     def error_body(self, code: str, message: str) -> bytes:
         """Give an error as OpenAI does."""
-        error: Json = {"message": message, "type": kind_of(code), "param": None, "code": code}
+        error: Json = {"message": message, "type": kind_of(code), "param": None, "code": told(code)}
         return json.dumps({"error": error}).encode()
 
     def error_event(self, code: str, message: str) -> bytes:

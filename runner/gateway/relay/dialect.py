@@ -75,6 +75,15 @@ class Dialect(Protocol):
         """Give the event that ends a stream with an error."""
 
 
+TOLD = {"overloaded": "provider_failed"}
+"""What agents are told instead of a failure kind: at the word 'overloaded' some try again, whatever the status."""
+
+
+def told(code: str) -> str:
+    """Give the word for a failure kind that an agent is told."""
+    return TOLD.get(code, code)
+
+
 def kind_of(code: str) -> str:
     """Give the type that providers would give an error of a ledger's failure kind."""
     return "invalid_request_error" if code in {"refused", "context_length"} else "provider_error"

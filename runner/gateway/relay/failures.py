@@ -173,6 +173,9 @@ def answer_for(failure: Failure, credential: str | None, dialect: Dialect) -> tu
     if own and not (secret and secret in failure.body):
         return status, failure.body
     message = failure.message.replace(credential, "[credential]") if credential else failure.message
+    if failure.kind == "overloaded":
+        # Nor in the provider's own words.
+        message = "the provider gave no answer, however often it was asked"
     if failure.kind == "auth":
         # Providers quote parts of the key they were given.
         message = "the provider did not accept the credential of this route"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .dialect import asked_for, event, is_within, objects
+from .dialect import asked_for, event, is_within, objects, told
 from .tally import BrokenAnswerError, Tally, name_of
 from .terms import Json, Terms
 
@@ -117,7 +117,7 @@ class Messages:
 
 def _error(code: str, message: str) -> Json:
     kind = _ERRORS.get(code, "invalid_request_error")
-    return {"type": "error", "error": {"type": kind, "message": f"{code}: {message}"}}
+    return {"type": "error", "error": {"type": kind, "message": f"{told(code)}: {message}"}}
 
 
 def _is_own(tool: object) -> bool:

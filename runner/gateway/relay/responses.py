@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from .dialect import asked_for, event, is_within, kind_of, objects
+from .dialect import asked_for, event, is_within, kind_of, objects, told
 from .tally import BrokenAnswerError, Tally, name_of
 from .terms import Json, Terms
 
@@ -113,12 +113,12 @@ class Responses:
 
     def error_body(self, code: str, message: str) -> bytes:
         """Give an error as OpenAI does."""
-        error: Json = {"message": message, "type": kind_of(code), "param": None, "code": code}
+        error: Json = {"message": message, "type": kind_of(code), "param": None, "code": told(code)}
         return json.dumps({"error": error}).encode()
 
     def error_event(self, code: str, message: str) -> bytes:
         """Give it as the end of a response."""
-        failed: Json = {"object": "response", "status": "failed", "error": {"code": code, "message": message}}
+        failed: Json = {"object": "response", "status": "failed", "error": {"code": told(code), "message": message}}
         return event("response.failed", {"type": "response.failed", "response": failed})
 
 

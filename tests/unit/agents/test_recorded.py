@@ -100,6 +100,9 @@ def test_nop_does_nothing() -> None:
 def test_the_registry_knows_every_agent_by_its_name() -> None:
     assert {name: agent.needs_gateway for name, agent in AGENTS.items()} == {
         "native": True,
+        "opencode": True,
+        "codex": True,
+        "claude": True,
         "oracle": False,
         "patch": False,
         "nop": False,

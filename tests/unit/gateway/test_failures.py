@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from runner.gateway.client import Gateway
+from runner.gateway.relay.dialect import TOLD
 from runner.gateway.scenario import Answer, Fail, Raw, Step
 from tests.unit.gateway.rig import KEY, QUICK, blunt_provider, events, open_gate, playing
 
@@ -25,11 +26,11 @@ def told(answer: httpx.Response) -> tuple[int, str]:
         pytest.param(Fail(status=402), (400, "quota"), "quota", 0, id="402"),
         pytest.param(Fail(status=403), (403, "auth"), "auth", 0, id="403"),
         pytest.param(Fail(status=404), (404, "unknown_model"), "unknown_model", 0, id="404"),
-        pytest.param(Fail(status=429), (400, "overloaded"), "overloaded", 2, id="429"),
+        pytest.param(Fail(status=429), (400, "provider_failed"), "overloaded", 2, id="429"),
         pytest.param(Fail(status=429, code="insufficient_quota"), (400, "quota"), "quota", 0, id="429 for ever"),
-        pytest.param(Fail(status=500), (400, "overloaded"), "overloaded", 2, id="500"),
-        pytest.param(Fail(status=503), (400, "overloaded"), "overloaded", 2, id="503"),
-        pytest.param(Fail(status=529), (400, "overloaded"), "overloaded", 2, id="529"),
+        pytest.param(Fail(status=500), (400, "provider_failed"), "overloaded", 2, id="500"),
+        pytest.param(Fail(status=503), (400, "provider_failed"), "overloaded", 2, id="503"),
+        pytest.param(Fail(status=529), (400, "provider_failed"), "overloaded", 2, id="529"),
         pytest.param(
             Fail(status=403, message="input was flagged by moderation"),
             (403, "None"),
@@ -128,7 +129,7 @@ def test_waits_are_bounded_together(gateway: Gateway) -> None:
 def test_an_answer_that_is_none_is_asked_for_again_and_then_told(gateway: Gateway, step: Step, failure: str) -> None:
     patience = replace(QUICK, silence_ms=300, retries=1)
     with playing(gateway, step, patience=patience) as (gate, provider):
-        assert told(gate.chat()) == (400, failure)
+        assert told(gate.chat()) == (400, TOLD.get(failure, failure))
         assert (gate.line.failure, gate.line.retries, gate.line.status_given) == (failure, 1, 400)
         assert len(provider.requests) == 2
 

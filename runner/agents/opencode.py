@@ -1,0 +1,159 @@
+"""OpenCode: how it is started without anything of its own world, and what its stream says."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from evaluators.packing import pack_files
+from runner.agents.errors import AgentTaskError
+from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask, Dialect, RuntimeName
+from runner.agents.reading import (
+    FINAL_LIMIT,
+    NAME_LIMIT,
+    Event,
+    agent_error,
+    finish_reasons,
+    json_lines,
+    member,
+    sum_of,
+    text_of,
+    tool_uses,
+)
+from runner.documents.ledger import Tokens
+from runner.documents.telemetry import AgentError, Claims, Telemetry
+from sandbox.termination import Termination
+
+CONFIG_TARGET = "/opt/config"
+PROVIDER = "gateway"
+PATIENCE_MS = 1_800_000
+"""Above the gateway's own: it is the gateway that gives up on a provider."""
+CONTEXT, OUTPUT = 200_000, 32_000
+"""What OpenCode believes of every model: when to shorten its own memory, and how long an answer may be."""
+
+SWITCHES = (
+    "OPENCODE_DISABLE_AUTOUPDATE",
+    "OPENCODE_DISABLE_MODELS_FETCH",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD",
+    "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+    "OPENCODE_PURE",
+    "OPENCODE_DISABLE_SHARE",
+    "OPENCODE_DISABLE_CLAUDE_CODE",
+    "OPENCODE_DISABLE_EXTERNAL_SKILLS",
+    "OPENCODE_DISABLE_PROJECT_CONFIG",
+)
+PERMISSIONS = {"*": "allow", "webfetch": "deny", "websearch": "deny", "question": "deny"}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCode:
+    """OpenCode's `run`, once, on the prompt it gets on standard input."""
+
+    name: str = "opencode"
+    needs_gateway: bool = True
+    dialect: Dialect | None = "chat"
+    runtime: RuntimeName | None = "opencode"
+
+    def command(self, task: AgentTask) -> AgentCommand:
+        """Start it with one provider, the gateway, and a configuration folder that it cannot write to."""
+        if task.model is None or task.gate_port is None:
+            raise AgentTaskError("OpenCode needs a model and a gateway's port")
+        variant = () if task.reasoning is None else ("--variant", task.reasoning)
+        return AgentCommand(
+            argv=(
+                *(f"{AGENT_TARGET}/bin/opencode", "run", "--format", "json", "--title", "task"),
+                *("--model", f"{PROVIDER}/{task.model}", *variant),
+            ),
+            stdin=task.prompt.encode(),
+            environment=(
+                ("XDG_CONFIG_HOME", CONFIG_TARGET),
+                ("OPENCODE_CONFIG_CONTENT", json.dumps(configuration(task.model, task.gate_port))),
+                *((name, "1") for name in SWITCHES),
+            ),
+            # A folder that is there and cannot be written: else it fetches its plugins into it.
+            packs=((CONFIG_TARGET, pack_files({"opencode/.gitignore": b"*\n"})),),
+        )
+
+    def telemetry(self, stdout: bytes, stderr: bytes, termination: Termination) -> Telemetry:
+        """Read its events: one a finished part of a step."""
+        del stderr, termination
+        events, unreadable = json_lines(stdout)
+        parts = [member(event, "part") for event in events]
+        tools = [part for event, part in zip(events, parts, strict=True) if event.get("type") == "tool_use"]
+        steps = [part for event, part in zip(events, parts, strict=True) if event.get("type") == "step_finish"]
+        texts = [
+            text
+            for event, part in zip(events, parts, strict=True)
+            if event.get("type") == "text" and (text := text_of(member(part, "text"), FINAL_LIMIT))
+        ]
+        error = _final_error(events)
+        reasons = [member(step, "reason") for step in steps]
+        sessions = (text_of(event.get("sessionID"), NAME_LIMIT) for event in events)
+        return Telemetry(
+            agent=self.name,
+            session=next((session for session in sessions if session), None),
+            turns=len(steps),
+            tool_calls=tool_uses((member(tool, "tool"), _failed(tool)) for tool in tools),
+            malformed_arguments=sum(member(tool, "tool") == "invalid" for tool in tools),
+            error_replies=sum(_failed(tool) for tool in tools),
+            finish_reasons=finish_reasons(reasons),
+            ended="error" if error else "stop" if reasons and reasons[-1] == "stop" else None,
+            final_message=texts[-1] if texts else None,
+            final_error=error,
+            unreadable_lines=unreadable,
+            claims=_claims(steps),
+        )
+
+
+def configuration(model: str, port: int) -> Mapping[str, object]:
+    """Give the whole configuration: the gateway as the one provider, and nothing fetched, shared or asked."""
+    options = {
+        "baseURL": f"http://127.0.0.1:{port}/v1",
+        "apiKey": "none",
+        "headerTimeout": PATIENCE_MS,
+        "chunkTimeout": PATIENCE_MS,
+    }
+    known = {model: {"name": model, "tool_call": True, "limit": {"context": CONTEXT, "output": OUTPUT}}}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": PROVIDER, "options": options, "models": known}
+    return {
+        "autoupdate": False,
+        "share": "disabled",
+        "snapshot": False,
+        "enabled_providers": [PROVIDER],
+        "model": f"{PROVIDER}/{model}",
+        "small_model": f"{PROVIDER}/{model}",
+        "provider": {PROVIDER: provider},
+        "permission": PERMISSIONS,
+    }
+
+
+def _failed(tool: object) -> bool:
+    return member(tool, "tool") == "invalid" or member(tool, "state", "status") == "error"
+
+
+def _final_error(events: Iterable[Event]) -> AgentError | None:
+    errors = [event.get("error") for event in events if event.get("type") == "error"]
+    if not errors:
+        return None
+    data = member(errors[-1], "data")
+    body = member(data, "responseBody")
+    told = agent_error(body) if isinstance(body, str) else None
+    named = text_of(member(errors[-1], "name"), NAME_LIMIT)
+    kind = told.kind if told is not None and told.kind != "unknown" else named
+    return agent_error(member(data, "message") or named, kind=kind, status=member(data, "statusCode"))
+
+
+def _claims(steps: list[object]) -> Claims:
+    """Add up its own counts. Its cost is none: it multiplies prices that nobody gave it."""
+
+    def total(*path: str) -> int | None:
+        return sum_of(member(step, "tokens", *path) for step in steps)
+
+    return Claims(
+        tokens=Tokens(
+            input=total("input"),
+            cached=total("cache", "read"),
+            cache_write=total("cache", "write"),
+            output=total("output"),
+            reasoning=total("reasoning"),
+        )
+    )
