@@ -18,6 +18,7 @@ _SHOWN = 3
 _LATE_MS = 2000
 """How much longer than its bound an end may take."""
 _LOWEST_ACCOUNT = 1 << 16
+_MOST = 1 << 62
 _KNOWN_SIGNALS = {each.value: each.name for each in Signals}
 
 
@@ -151,10 +152,14 @@ def _found_nothing(least: int, beside: Collection[str], observation: object) -> 
         return _unknown(observation)
     if looked < least:
         return broken(f"looked at {looked}, which are too few")
-    strange = [str(each) for each in found if each not in beside]
+    strange = _strangers(found, beside)
     if strange:
         return broken(f"found {_shortened(strange)}")
     return Ruling(held=True, observed=f"found {', '.join(map(str, found)) or 'nothing'}")
+
+
+def _strangers(found: list[object], allowed: Collection[str]) -> list[str]:
+    return [str(each) for each in found if not (isinstance(each, str) and each in allowed)]
 
 
 def listed(allowed: Mapping[str, str], *, there: Collection[str] = ()) -> Judge:
@@ -177,7 +182,7 @@ def _strange(path: str, names: Collection[str], there: Collection[str], seen: Ma
         return
     if not isinstance(found, list) or (path in there and not found):
         yield f"{path}: could not be listed"
-    elif strange := [str(name) for name in found if name not in names]:
+    elif strange := _strangers(found, names):
         yield f"{path}: {', '.join(strange[:_SHOWN])}"
 
 
@@ -239,37 +244,43 @@ def _bounded(least: int, allowed: Collection[int], observation: object) -> Rulin
     return Ruling(held=answer in allowed and least <= count <= limit, observed=said)
 
 
-def ended(cause: str, *, status: int | None = None, said: str | None = None, at_most: str = "") -> Judge:
-    """Hold if a unit ended so, in time, with nobody left who holds its streams; `at_most` is `member=number`."""
-    return partial(_ended, cause, status, said, at_most)
+def ended(
+    cause: str, *, status: int | None = None, said: str | None = None, at_most: str = "", at_least: str = ""
+) -> Judge:
+    """Hold if a unit ended so, in time, with nobody left who holds its streams; the bounds are `member=number`."""
+    wanted: dict[str, object] = {"cause": cause, "status": status, "succeeded": cause == "exit" and status == 0}
+    if said is not None:
+        wanted["said"] = said
+    return partial(_ended, {**wanted, "shut": True}, at_most, at_least)
 
 
-def _ended(cause: str, status: int | None, said: str | None, at_most: str, observation: object) -> Ruling:
+def _ended(wanted: Mapping[str, object], at_most: str, at_least: str, observation: object) -> Ruling:
     seen = _members(observation)
     if seen is None:
         return _unknown(observation)
-    wanted = {"cause": cause, "status": status, "succeeded": cause == "exit" and status == 0, "shut": True}
-    if said is not None:
-        wanted["said"] = said
     wrong = [
         f"{name}: {_quoted(seen.get(name))}"
         for name, value in wanted.items()
         if _quoted(seen.get(name)) != _quoted(value)
     ]
-    wrong += _beyond("elapsed_ms", (_number(seen.get("limit_ms")) or -_LATE_MS) + _LATE_MS, seen)
+    limit = _number(seen.get("limit_ms"))
+    wrong += _beyond("elapsed_ms", 0, -1 if limit is None else limit + _LATE_MS, seen)
     if at_most:
         name, _, most = at_most.partition("=")
-        wrong += _beyond(name, int(most), seen)
-    return broken("; ".join(wrong)) if wrong else Ruling(held=True, observed=_end_told(cause, status))
+        wrong += _beyond(name, 0, int(most), seen)
+    if at_least:
+        name, _, least = at_least.partition("=")
+        wrong += _beyond(name, int(least), _MOST, seen)
+    status = wanted["status"]
+    told = f"{wanted['cause']}{'' if status is None else f' {status}'}, in time, nothing left"
+    return broken("; ".join(wrong)) if wrong else Ruling(held=True, observed=told)
 
 
-def _beyond(name: str, most: int, seen: Mapping[str, object]) -> list[str]:
+def _beyond(name: str, least: int, most: int, seen: Mapping[str, object]) -> list[str]:
     number = _number(seen.get(name))
-    return [] if number is not None and 0 <= number <= most else [f"{name}: {_quoted(seen.get(name))}, at most {most}"]
-
-
-def _end_told(cause: str, status: int | None) -> str:
-    return f"{cause}{'' if status is None else f' {status}'}, in time, nothing left"
+    if number is not None and least <= number <= most:
+        return []
+    return [f"{name}: {_quoted(seen.get(name))}, expected {least} to {most}"]
 
 
 def called(pattern: str) -> Judge:

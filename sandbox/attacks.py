@@ -7,12 +7,12 @@ a missing answer too, is broken.
 from collections.abc import Mapping
 
 from sandbox.attacks_between import BETWEEN
-from sandbox.attacks_lasting import LASTING
+from sandbox.attacks_lasting import FILLED, LASTING
 from sandbox.attacks_within import ARGUMENT, WITHIN
 from sandbox.proofs import Area, Attack, Proof, Ruling, proof_of
 from sandbox.spec import Role
 
-__all__ = ["ARGUMENT", "ATTACKS", "Area", "Attack", "Proof", "Ruling", "attacks_of", "proofs_of"]
+__all__ = ["ARGUMENT", "ATTACKS", "FILLED", "Area", "Attack", "Proof", "Ruling", "attacks_of", "proofs_of"]
 
 ATTACKS: tuple[Attack, ...] = (*WITHIN, *BETWEEN, *LASTING)
 """Everything that is tried."""

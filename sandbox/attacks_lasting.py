@@ -27,10 +27,12 @@ LEFT = {
 }
 """What is left in a workspace (sandbox/probes/planting.py), as a capture must tell it."""
 
+FILLED = 512 * KIB
+"""How much is written to each stream in turn: more than a pipe holds."""
 POURED = 64 * KIB
 """How much may be poured into a stream."""
-BURNT_MS = 1600
-"""Processor time that three processes may get in two seconds of three tenths of a processor, and some start."""
+BURNT_MS = 900
+"""Processor time that a unit may get in two seconds of 15 hundredths of a processor, and in its start."""
 
 _EATEN = table(
     Area.RESOURCE,
@@ -43,7 +45,7 @@ _EATEN = table(
         "eat/threads", bounded(2, EAGAIN),
     ),
     (
-        "descriptors", (178,), ALL, "open descriptors until there is no more", "EMFILE at the limit",
+        "descriptor-bomb", (178,), ALL, "open descriptors until there is no more", "EMFILE at the limit",
         "eat/descriptors", bounded(2, EMFILE),
     ),
     (
@@ -91,6 +93,11 @@ _ENDED = table(
         "error-flood", (187, 189), ALL, "write to standard error without an end or a line",
         "the unit ends as output_limit, the rest is dropped",
         "end/errors", ended("output_limit", at_most=f"told={POURED}"),
+    ),
+    (
+        "streams-in-turn", (189,), ALL, "write half a mebibyte to standard error, and only then to standard output",
+        "both are taken as they come, and the program ends by itself",
+        "end/both-streams", ended("exit", status=0, at_least=f"least={FILLED}"),
     ),
     (
         "daemon", (181, 188), ALL, "end, and leave a daemon that ignores all signals and holds the streams",

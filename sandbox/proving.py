@@ -16,7 +16,6 @@ from sandbox.spec import Mount, Role
 AGENT_ROLES = (Role.CANDIDATE, Role.JUDGE, Role.INSPECTION, Role.GATEWAY)
 OBJECTIVE_ROLES = (Role.TESTS, Role.SUBMITTED, Role.DRIVER)
 
-_AT_ONCE = 4
 _HARNESS_TARGET = "/opt/inspection"
 
 
@@ -29,7 +28,7 @@ def prove(
         SandboxError: the keeper is gone. A unit that does not start is no error: its attacks are not held.
     """
     found: list[Proof] = []
-    with stage(sandbox) as set_up, ThreadPoolExecutor(_AT_ONCE) as pool:
+    with stage(sandbox) as set_up, ThreadPoolExecutor(max(1, len(roles))) as pool:
         for role, observed in zip(roles, pool.map(set_up.observe, roles), strict=True):
             for proof in proofs_of(role, observed):
                 found.append(proof)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 
 from sandbox.api import Running
-from sandbox.attacks import ARGUMENT
+from sandbox.attacks import ARGUMENT, FILLED
 from sandbox.canaries import Canaries
 from sandbox.capture import HARNESS
 from sandbox.contents import MemoryContents
@@ -41,7 +41,7 @@ HOLDING = replace(LOOKING, wall=timedelta(seconds=120))
 EATING = replace(LOOKING, memory_bytes=64 * MIB, tasks=24, descriptors=64, file_bytes=2 * MIB)
 REMEMBERING = replace(LOOKING, memory_bytes=32 * MIB)
 POURING = replace(LOOKING, output_bytes=64 * KIB)
-RESISTING = replace(LOOKING, wall=timedelta(seconds=2), cpu_percent=30)
+RESISTING = replace(LOOKING, wall=timedelta(seconds=2), cpu_percent=15)
 LEAVING = replace(LOOKING, wall=timedelta(seconds=5))
 _REMEMBERED = 256 * MIB
 _PATIENCE_S = 10.0
@@ -55,7 +55,15 @@ _ENDS: tuple[tuple[Limits, dict[str, tuple[str, ...]]], ...] = (
         },
     ),
     (POURING, {"output": ("pour", "1"), "errors": ("pour", "2")}),
-    (LEAVING, {"leaver": ("leave",), "terminated": ("give-up", "15"), "killed": ("give-up", "9")}),
+    (
+        LEAVING,
+        {
+            "leaver": ("leave",),
+            "both-streams": ("fill", str(FILLED)),
+            "terminated": ("give-up", "15"),
+            "killed": ("give-up", "9"),
+        },
+    ),
 )
 """Programs that end in some way, by name, with the limits they are to meet."""
 
@@ -100,8 +108,7 @@ class Stage:
         other = self.others[Role.SUBMITTED if role is Role.CANDIDATE else Role.CANDIDATE]
         with self.neighbour(role) as same, room(self.sandbox, role, LOOKING, self.mount, self._leave) as place:
             spec = widen(place.spec(probe_command("look", "--", ARGUMENT)))
-            told = self._told(place, other, same)
-            found = _lines("look", self._run(spec, told)[0])
+            found = _lines("look", self._run(spec, self._told(place, other, same))[0])
             return found | (self._capture(place) if role is Role.INSPECTION else {})
 
     def _told(self, place: Room, *neighbours: object) -> bytes:
@@ -162,7 +169,9 @@ class Stage:
             with room(self.sandbox, role, limits, self.mount) as place:
                 for name, arguments in programs.items():
                     found |= self._end(name, place, arguments)
-        return found | {"end/never-begun": self._never_begun(role)}
+                if limits is LEAVING:
+                    found["end/never-begun"] = self._never_begun(place)
+        return found
 
     def _resist(self, role: Role) -> Observations:
         with room(self.sandbox, role, RESISTING, self.mount) as place:
@@ -179,16 +188,14 @@ class Stage:
             "cpu_ms": ended.usage.cpu_ms,
             "limit_ms": int(place.limits.wall.total_seconds() * 1000),
             "said": result.stdout[:_SAID].decode(errors="replace"),
+            "least": min(len(result.stdout), len(result.stderr)),
             "told": max(len(result.stdout), len(result.stderr)),
         }
         return {f"end/{name}": told | was}
 
-    def _never_begun(self, role: Role) -> object:
+    def _never_begun(self, place: Room) -> object:
         """End a unit before its go, and give how that reads."""
-        with (
-            room(self.sandbox, role, LEAVING, self.mount) as place,
-            self.sandbox.start(place.spec(probe_command("leave"))) as running,
-        ):
+        with self.sandbox.start(place.spec(probe_command("leave"))) as running:
             running.stop(Stop.KILLED)
             ended = running.termination()
         return {"cause": ended.cause.value, "status": ended.status, "succeeded": ended.succeeded}

@@ -63,6 +63,15 @@ def _sleep() -> None:
         time.sleep(60)
 
 
+def fill(argv: list[str]) -> int:
+    """Write so many bytes to standard error, and only then as many to standard output."""
+    for stream in (2, 1):
+        left = int(argv[0])
+        while left:
+            left -= os.write(stream, b"x" * min(left, 1 << 14))
+    return 0
+
+
 def give_up(argv: list[str]) -> int:
     """End by a signal of one's own."""
     os.write(1, b"ALL PASSED\n")
@@ -70,4 +79,9 @@ def give_up(argv: list[str]) -> int:
     return 0
 
 
-PROGRAMS: dict[str, Callable[[list[str]], int]] = {"resist": resist, "leave": leave, "give-up": give_up}
+PROGRAMS: dict[str, Callable[[list[str]], int]] = {
+    "resist": resist,
+    "leave": leave,
+    "fill": fill,
+    "give-up": give_up,
+}

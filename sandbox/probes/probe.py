@@ -15,6 +15,7 @@ PROGRAMS = {
     "pour": "eating",
     "resist": "lasting",
     "leave": "lasting",
+    "fill": "lasting",
     "give-up": "lasting",
 }
 
