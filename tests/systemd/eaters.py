@@ -427,6 +427,50 @@ def checked(result: int) -> None:
         raise OSError(ctypes.get_errno(), "refused")
 
 
+# The gate
+
+GATE = ("127.0.0.1", 8080)
+LISTING = b"GET /v1/models HTTP/1.1\r\nHost: gate\r\n\r\n"
+BODY = b"POST /v1/chat/completions HTTP/1.1\r\nHost: gate\r\nContent-Length: 30000000\r\n\r\n" + BIG
+SAYINGS = (
+    b"",
+    BODY,
+    LISTING * 1000,
+    b"\0" * 9000,
+    b"GET / HTTP/1.1\r\nX: " + b"x" * 90_000,
+    b"POST /v1/chat/completions",
+)
+
+
+def gate_flood() -> None:
+    """Open connections without an end: silent ones, endless ones, garbled ones, ones that break off."""
+    until = time.monotonic() + 1.5
+    count = 0
+    while time.monotonic() < until:
+        try:
+            one = socket.create_connection(GATE, 0.2)
+            one.setblocking(False)  # noqa: FBT003 - the only way to say it
+            with contextlib.suppress(OSError):
+                one.send(SAYINGS[count % len(SAYINGS)])
+            if count % 3:
+                HELD.append(one)
+            else:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                one.close()
+            count += 1
+        except OSError:
+            HELD[:100] = []
+    tell("connections", count)
+    hang()
+
+
+def gate_once() -> None:
+    """Ask which models there are."""
+    with socket.create_connection(GATE, 5) as one:
+        one.sendall(LISTING)
+        tell("answer", one.recv(1000).split(b"\r\n")[0].decode())
+
+
 # What the kernel counts by account
 
 
@@ -503,7 +547,7 @@ EATERS: dict[str, Callable[[], None]] = {
     "flood": flood(1), "flood-both": flood(1, 2), "one-line": one_line, "both-whole": both_whole, "drip": drip,
     "mute": mute, "orphan": orphan, "ignores": ignores, "stops": stops, "notifies": notifies, "hang": hang,
     "hogs": hogs, "forward": forward, "descriptors": descriptors, "counted": counted,
-    "counted-once": counted_once,
+    "counted-once": counted_once, "gate-flood": gate_flood, "gate-once": gate_once,
 }  # fmt: skip
 
 if __name__ == "__main__":

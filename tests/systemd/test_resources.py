@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from runner.gateway.bundle import gateway_bundle
+from runner.gateway.client import Terms, open_gateway
 from sandbox import loop, profiles
 from sandbox.api import Gate, Pack, Running, WorkspaceRequest
 from sandbox.client import KeeperSandbox
@@ -385,3 +387,17 @@ def timer() -> Iterator[None]:
     assert libc.timer_create(time.CLOCK_MONOTONIC, None, ctypes.byref(made)) == 0, os.strerror(ctypes.get_errno())
     yield
     assert libc.timer_delete(made) == 0
+
+
+def test_a_flood_at_the_gate_does_not_end_the_gateway(room: Room) -> None:
+    """A gateway that ended would be our fault, and a candidate that can make faults is never judged."""
+    with open_gateway(room.sandbox, room.sandbox.store(gateway_bundle())) as gateway:
+        for eater, cause in (("gate-flood", Cause.TIMEOUT), ("gate-once", Cause.EXIT)):
+            terms = Terms(attempt=eater, base_url="http://127.0.0.1:9", model="scripted/none", credential=None)
+            with (
+                room.sandbox.gate() as gate,
+                gateway.attempt(terms, os.dup(gate.listener), lambda _line: None),
+            ):
+                (eaten,) = replace(room, gate=gate).eaten(eater, replace(SMALL, **WIDE), Role.CANDIDATE)  # type: ignore[arg-type]  # fields of Limits
+            assert eaten.termination.cause is cause, eaten
+    assert eaten.stdout.startswith(b"answer HTTP/1.1 200"), eaten
