@@ -163,13 +163,34 @@ _PRIVILEGE = {
     "UMask": _by(Probe.LAUNCHER, "umask"),
 }
 
+_MAKE_MOUNTS = (
+    "RootDirectory",
+    "BindReadOnlyPaths",
+    "TemporaryFileSystem",
+    "InaccessiblePaths",
+    "MountAPIVFS",
+    "PrivateDevices",
+    "PrivateIPC",
+    "PrivateNetwork",
+    "ProcSubset",
+    "ProtectControlGroups",
+    "ProtectHome",
+    "ProtectHostname",
+    "ProtectKernelLogs",
+    "ProtectKernelModules",
+    "ProtectKernelTunables",
+    "ProtectProc",
+    "ProtectSystem",
+)
+"""Each of these gives a unit a mount namespace of its own too."""
+
 _PRIVATE = {
     "MountAPIVFS": _by(
         Probe.START, "no /proc", "ProtectProc", "ProcSubset", "ProtectControlGroups", "ProtectKernelTunables"
     ),
     "ProtectSystem": _by(Probe.LAUNCHER, "mount /: promised read-only"),
     "ProtectHome": _by(Probe.LAUNCHER, "mount /home: never promised"),
-    "PrivateMounts": _by(Probe.LAUNCHER, "the keeper's own mnt namespace", "RootDirectory"),
+    "PrivateMounts": _by(Probe.LAUNCHER, "the keeper's own mnt namespace", *_MAKE_MOUNTS),
     "PrivateDevices": _by(Probe.LAUNCHER, "what is in /dev"),
     "DevicePolicy": _by(Probe.DEVICES, "root's devices can be opened by root", "PrivateDevices", "User"),
     "PrivateIPC": _by(Probe.LAUNCHER, "ipc namespace"),

@@ -15,11 +15,10 @@ import pytest
 from sandbox import unit as pumping
 from sandbox.api import WorkspaceRequest
 from sandbox.justification import JUSTIFIED, Need, Probe
-from sandbox.properties import LAUNCHER, unit_properties
+from sandbox.properties import LAUNCHER
 from sandbox.spec import PYTHON, Role
 from sandbox.termination import Cause
 from tests.systemd.removals import LIMITS, Edits, Rooms, Seen, unwalled
-from tests.unit.sandbox.places import place_of
 
 pytestmark = pytest.mark.systemd
 
@@ -365,20 +364,14 @@ said = json.dumps({"mnt": os.readlink("/proc/self/ns/mnt")}).encode()
 os.write(1, len(said).to_bytes(4, "big") + said)
 os.read(0, 1)
 """
-_MOUNTING = {
-    "BindReadOnlyPaths", "InaccessiblePaths", "MountAPIVFS", "PrivateDevices", "PrivateIPC", "PrivateNetwork",
-    "ProcSubset", "ProtectControlGroups", "ProtectHome", "ProtectHostname", "ProtectKernelLogs",
-    "ProtectKernelModules", "ProtectKernelTunables", "ProtectProc", "ProtectSystem", "RootDirectory",
-    "TemporaryFileSystem", "WorkingDirectory",
-}  # fmt: skip
-"""Whatever gives a unit a mount namespace of its own."""
 
 
 def test_private_mounts_hold_where_nothing_else_makes_a_namespace(rooms: Rooms) -> None:
     """A plain program tells its namespace: the launcher is out of sight, and would try to write to the host."""
     spec = rooms.specs[Role.DRIVER]
-    names = [each.name for each in unit_properties(spec, place_of(spec))]
-    fronts: list[Sequence[object]] = [["drop", name] for name in names if name in _MOUNTING]
+    fronts: list[Sequence[object]] = [
+        ["drop", name] for name in (*JUSTIFIED["PrivateMounts"].behind, "WorkingDirectory")
+    ]
     fronts += launched((PYTHON, "-I", "-S", "-c", _TELLS_ITS_NAMESPACE))
     alone = rooms.see(spec, [["drop", "PrivateMounts"]])
     assert (alone.error, alone.broken) == ("", ())
