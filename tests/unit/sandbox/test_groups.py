@@ -25,3 +25,32 @@ def test_swap_is_read_back_where_the_layout_bounds_it(tmp_path: Path, said: str 
         (unit / "memory.swap.max").write_text(said, encoding="ascii")
     held = UnitGroup(layout(tmp_path), "/job.slice", "one.service").held()
     assert (held.memory_bytes, held.tasks, held.cpu_percent, held.swap_bytes) == (4096, 7, 50, swap)
+
+
+def older(tmp_path: Path) -> Path:
+    """Make groups of the older layout, and give where the unit's memory is."""
+    (tmp_path / "unified").mkdir()
+    unit = tmp_path / "memory" / "job.slice" / "one.service"
+    unit.mkdir(parents=True)
+    return unit
+
+
+def test_socket_buffers_are_bounded_where_the_older_layout_counts_them_apart(tmp_path: Path) -> None:
+    limit = older(tmp_path) / "memory.kmem.tcp.limit_in_bytes"
+    limit.write_text("9223372036854771712", encoding="ascii")
+    assert UnitGroup(layout(tmp_path), "/job.slice", "one.service").bound_sockets(1 << 20)
+    assert limit.read_text(encoding="ascii") == "1048576"
+
+
+def test_a_bound_on_sockets_that_cannot_be_set_is_none(tmp_path: Path) -> None:
+    limit = older(tmp_path) / "memory.kmem.tcp.limit_in_bytes"
+    limit.symlink_to("/dev/null")  # What is written is not what is read back.
+    assert not UnitGroup(layout(tmp_path), "/job.slice", "one.service").bound_sockets(1 << 20)
+    limit.unlink()
+    limit.mkdir()
+    assert not UnitGroup(layout(tmp_path), "/job.slice", "one.service").bound_sockets(1 << 20)
+
+
+def test_on_the_newer_layout_memory_is_memory_and_nothing_is_written(tmp_path: Path) -> None:
+    assert UnitGroup(layout(tmp_path), "/job.slice", "one.service").bound_sockets(1 << 20)
+    assert not list(tmp_path.iterdir())
