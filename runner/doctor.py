@@ -24,7 +24,16 @@ def examine(settings: Settings) -> tuple[Check, ...]:
     """
     config = load_config(settings.config)
     places = find_places(config, settings)
-    seen = see_host(Places(state=places.state, store=places.store, accounts=accounts_of(config)))
+    limits = config.limits
+    phases = (limits.preflight, limits.solution, limits.public_tests, limits.evaluators, limits.judges)
+    seen = see_host(
+        Places(
+            state=places.state,
+            store=places.store,
+            accounts=accounts_of(config),
+            needed_bytes=max(each.disk_bytes for each in phases) * 33 // 32,
+        )
+    )
     return (*diagnose(seen), *configured(config, settings))
 
 

@@ -144,8 +144,10 @@ def _check_groups(sight: HostSight) -> Iterator[Check]:
     else:
         yield _LAYOUT.holds(groups.layout) if groups.layout in {"v2", "hybrid"} else _LAYOUT.fails(groups.layout)
     tried = {} if groups is None else dict(groups.tried)
+    is_v2 = groups is not None and groups.layout == "v2"
     for name, lost in CONTROLLERS.items():
-        line = replace(_CONTROLLER, name=f"controller {name}", lost=lost, mend=mend_controllers((name,)))
+        mend = mend_controllers((name,), v2=is_v2)
+        line = replace(_CONTROLLER, name=f"controller {name}", lost=lost, mend=mend)
         if groups is not None and name in groups.ready:
             yield line.holds("offered; the manager hands it on when the first unit starts, and the go waits for that")
         else:

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sandbox.check import Check, Line
-from sandbox.sight import Folder, HostSight, Tool
+from sandbox.sight import Folder, HostSight, Storage, Tool
 from sandbox.tools import TOOLS
 
-FREE_BYTES = 4 << 30
-"""Room for a workspace of the default size, toolchains and some evidence."""
-FREE_INODES = 50_000
+FREE_BYTES, FREE_INODES = 4 << 30, 50_000
+"""Below these a host is warned of: toolchains and evidence grow."""
+LEAST_BYTES, LEAST_INODES = 256 << 20, 2_000
+"""Beside what a workspace may take, as little as a run can begin with."""
 LEAST_PYTHON = (3, 11)
 _GIB = 1 << 30
 
@@ -44,7 +45,7 @@ _HIDDEN = Line(
 _SPACE = Line(
     topic="storage",
     name="free space",
-    expected=f"{FREE_BYTES // _GIB} GiB and {FREE_INODES} files",
+    expected="",
     lost="runs that end: a full disk stops them, though it never makes a result",
     mend="free space on the state's file system, or set clean_room.state_dir to another",
 )
@@ -71,13 +72,26 @@ def check_storage(sight: HostSight) -> Iterator[Check]:
     yield _known(_IMAGE, storage.image, _HOW_IMAGE)
     private = not sight.system_manager
     yield _HIDDEN.fails("hidden by a private systemd") if storage.hidden and private else _HIDDEN.holds("in sight")
+    yield _check_space(storage)
+
+
+def _check_space(storage: Storage) -> Check:
+    least = storage.needed_bytes + LEAST_BYTES
+    enough = max(FREE_BYTES, least)
+    expected = f"{_gib(enough)} GiB and {FREE_INODES} files; at least {_gib(least)} GiB and {LEAST_INODES} files"
+    line = replace(_SPACE, expected=expected)
     if storage.free_bytes is None:
-        yield _SPACE.unseen()
-        return
-    files = "files without a fixed number" if storage.free_inodes is None else f"{storage.free_inodes} files"
-    found = f"{storage.free_bytes / _GIB:.1f} GiB, {files}"
-    short = storage.free_bytes < FREE_BYTES or (storage.free_inodes or FREE_INODES) < FREE_INODES
-    yield _SPACE.fails(found) if short else _SPACE.holds(found)
+        return line.unseen()
+    inodes = FREE_INODES if storage.free_inodes is None else storage.free_inodes
+    files = "files without a fixed number" if storage.free_inodes is None else f"{inodes} files"
+    found = f"{_gib(storage.free_bytes)} GiB, {files}"
+    if storage.free_bytes < least or inodes < LEAST_INODES:
+        return line.fails(found)
+    return line.warns(found) if storage.free_bytes < enough or inodes < FREE_INODES else line.holds(found)
+
+
+def _gib(size: int) -> str:
+    return f"{size / _GIB:.1f}"
 
 
 _ROOM = Line(

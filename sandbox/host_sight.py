@@ -42,6 +42,8 @@ class Places:
     store: Path
     accounts: AccountRange = field(default_factory=AccountRange)
     host: Path = HOST_FOLDER
+    needed_bytes: int = 0
+    """The most that one workspace may take of the state's disk."""
 
 
 def see_host(places: Places) -> HostSight:
@@ -61,7 +63,7 @@ def see_host(places: Places) -> HostSight:
         namespaces=try_namespaces(),
         bpf=_quietly(try_bpf),
         seccomp=_quietly(seccomp_refusal),
-        storage=_storage(places.state, tried),
+        storage=_storage(places, tried),
         accounts=see_accounts(places.accounts),
         room=see_room(places.host),
         folders=tuple(see_folder(name, path) for name, path in _folders(places)),
@@ -107,10 +109,10 @@ def _try_storage(state: Path) -> dict[str, object] | None:
     return None
 
 
-def _storage(state: Path, tried: dict[str, object] | None) -> Storage:
+def _storage(places: Places, tried: dict[str, object] | None) -> Storage:
     found = {name: tried.get(name) if tried else None for name in ("layers", "image", "overlay")}
-    free = _quietly(lambda: os.statvfs(existing(state)))
-    real = Path(os.path.realpath(state))
+    free = _quietly(lambda: os.statvfs(existing(places.state)))
+    real = Path(os.path.realpath(places.state))
     return Storage(
         layers=_text(found["layers"]),
         image=_text(found["image"]),
@@ -118,6 +120,7 @@ def _storage(state: Path, tried: dict[str, object] | None) -> Storage:
         hidden=any(real.is_relative_to(folder) for folder, _ in HIDDEN),
         free_bytes=None if free is None else free.f_bavail * free.f_frsize,
         free_inodes=None if free is None or not free.f_files else free.f_favail,
+        needed_bytes=places.needed_bytes,
     )
 
 

@@ -14,8 +14,8 @@ from secrets import token_hex
 
 from sandbox.boot import base, hierarchies
 from sandbox.groups import layout
-from sandbox.host import GROUP_PREFIX, machine_runs_systemd
-from sandbox.needs import CONTROLLERS
+from sandbox.host import GROUP_PREFIX
+from sandbox.needs import CONTROLLERS, manager_group
 from sandbox.sight import Groups
 
 _V1_FILES = {"memory": "memory.limit_in_bytes", "pids": "pids.max", "cpu": "cpu.cfs_quota_us"}
@@ -53,7 +53,7 @@ def _on_v2(found: list[tuple[str, str, Path]], name: str) -> tuple[bool, bool]:
     """Tell whether a controller is offered where units' groups are made, and whether it is handed on already."""
     for names, path, mount in found:
         if names == "":
-            group = mount if machine_runs_systemd() else base(path, mount)
+            group = manager_group(path, mount)
             offered, handed = ((group / file).read_text(encoding="ascii").split() for file in _HANDED)
             return name in offered, name in handed
     return False, False
@@ -76,6 +76,8 @@ def _set(found: list[tuple[str, str, Path]], controller: str, file: str, value: 
     with _own_group(found, controller) as group:
         if group is None:
             return "no hierarchy of it is mounted"
+        if not (group / file).exists():
+            raise FileNotFoundError(file)
         (group / file).write_text(value, encoding="ascii")
         read = (group / file).read_text(encoding="ascii").split()
         return "" if read[:1] == [value] else f"{value} was set, and {' '.join(read)} is read back"
@@ -88,7 +90,7 @@ def _own_group(found: list[tuple[str, str, Path]], controller: str) -> Iterator[
     if not places:
         yield None
         return
-    group = base(*places[0]) / f"{GROUP_PREFIX}doctor-{token_hex(6)}"
+    group = (base if controller else manager_group)(*places[0]) / f"{GROUP_PREFIX}doctor-{token_hex(6)}"
     group.mkdir()
     try:
         yield group

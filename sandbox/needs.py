@@ -40,6 +40,7 @@ CONTROLLERS = {
 """Controllers of control groups that limits are held by, and what is lost without each."""
 
 LEAST_SYSTEMD = 252
+_ROOT = "/sys/fs/cgroup"
 _PR_SET_SECCOMP, _FILTER = 22, 2
 
 
@@ -99,7 +100,8 @@ def need_controllers() -> None:
     if missing:
         lost = "; ".join(CONTROLLERS[name] for name in missing)
         raise HostUnfitError(
-            f"{lost}: no controller {', '.join(missing)} is mounted or available", mend_controllers(missing)
+            f"{lost}: no controller {', '.join(missing)} is mounted or available",
+            mend_controllers(missing, v2=layout().v2),
         )
 
 
@@ -110,9 +112,13 @@ def available_controllers(found: Iterable[tuple[str, str, Path]]) -> frozenset[s
         return frozenset(name for names, _, _ in known for name in names.split(",") if name in V1_CONTROLLERS)
     for names, path, mount in known:
         if names == "":
-            group = mount if machine_runs_systemd() else base(path, mount)
-            return frozenset((group / "cgroup.controllers").read_text(encoding="ascii").split())
+            return frozenset((manager_group(path, mount) / "cgroup.controllers").read_text(encoding="ascii").split())
     return frozenset()
+
+
+def manager_group(path: str, mount: Path) -> Path:
+    """Give the v2 group below which the service manager makes those of units."""
+    return mount if machine_runs_systemd() else base(path, mount)
 
 
 def missing_controllers(found: frozenset[str]) -> tuple[str, ...]:
@@ -120,12 +126,12 @@ def missing_controllers(found: frozenset[str]) -> tuple[str, ...]:
     return tuple(name for name in CONTROLLERS if name not in found)
 
 
-def mend_controllers(missing: Iterable[str]) -> str:
+def mend_controllers(missing: Iterable[str], *, v2: bool) -> str:
     """Say how controllers come back."""
-    mounts = (
-        f"mkdir -p /sys/fs/cgroup/{name} && mount -t cgroup -o {name} cgroup /sys/fs/cgroup/{name}" for name in missing
-    )
-    return f"boot with systemd.unified_cgroup_hierarchy=1 and without cgroup_disable=, or run: {'; '.join(mounts)}"
+    if v2:
+        return "boot without cgroup_disable=; in a container, have its group given these controllers"
+    mounts = (f"mkdir -p {_ROOT}/{name} && mount -t cgroup -o {name} cgroup {_ROOT}/{name}" for name in missing)
+    return f"boot with systemd.unified_cgroup_hierarchy=1, or run: {'; '.join(mounts)}"
 
 
 def mend_layout() -> str:

@@ -35,6 +35,8 @@ class Storage:
     free_bytes: int | None
     free_inodes: int | None
     """None also where the file system has no fixed number."""
+    needed_bytes: int = 0
+    """What one workspace of the configuration can come to take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

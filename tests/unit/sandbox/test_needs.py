@@ -53,4 +53,5 @@ def test_an_older_systemd_or_one_that_does_not_say_is_refused(version: str) -> N
 )
 def test_controllers_that_are_missing_are_named(found: set[str], missing: tuple[str, ...]) -> None:
     assert needs.missing_controllers(frozenset(found)) == missing
-    assert all(f"-o {name} " in needs.mend_controllers(missing) for name in missing)
+    assert all(f"-o {name} " in needs.mend_controllers(missing, v2=False) for name in missing)
+    assert "mount" not in needs.mend_controllers(missing, v2=True)
