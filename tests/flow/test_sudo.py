@@ -139,6 +139,20 @@ def test_a_copy_of_other_code_is_refused(elsewhere: Elsewhere, frozen: Bench) ->
     assert "is a copy of other code than this" in said.err
 
 
+def test_no_copy_is_made_where_others_could_replace_it_and_no_rule_for_a_group_that_is_not_there(
+    elsewhere: Elsewhere,
+) -> None:
+    place = Path(f"/proc/{elsewhere.init}/root{Copy().launcher.parent}")
+    place.chmod(0o775)
+    said = elsewhere.run(HOST, "install", "--group", GROUP)
+    place.chmod(0o755)
+    assert said.code == 4
+    assert "/usr/local/sbin is not a folder that only root can write; run: chown root:root" in said.err
+    said = elsewhere.run(HOST, "install", "--group", "nobodys")
+    assert said.code == 4
+    assert "there is no group nobodys; run: groupadd --system nobodys" in said.err
+
+
 def test_remove_leaves_nothing(elsewhere: Elsewhere) -> None:
     said = elsewhere.run(HOST, "remove")
     assert said.code == 0, said.err
