@@ -221,15 +221,15 @@ def _translate(problem: ErrorDetails, document: object, file: str, removed: Mapp
     field = field_name(tuple(_real_parts(problem["loc"], document)))
     kind = problem["type"]
     context = problem.get("ctx", {})
-    expected, mend = _EXPECTED.get(kind, (problem["msg"], "change it"))
+    expected, mend = (text.format_map(context) for text in _EXPECTED.get(kind, ("", "change it")))
     if kind == "extra_forbidden" and field in removed:
         mend = removed[field]
     return DocumentError(
         file=file,
         field=field,
         found=_SILENT.get(kind) or describe(problem["input"], field),
-        expected=expected.format_map(context),
-        mend=mend.format_map(context),
+        expected=expected or problem["msg"].removeprefix("Value error, "),
+        mend=mend,
     )
 
 

@@ -13,17 +13,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from runner.errors import DocumentError
 from runner.gateway.playing.chat import Chat
 from runner.gateway.playing.messages import Messages
 from runner.gateway.playing.responses import Responses
 from runner.gateway.playing.voice import Voice
 from runner.gateway.scenario import Scenario, Step
+from runner.parsing import parse_json, validate
 
 LABEL = ("x-cleanroom-scripted", "1")
-MENDING = "write it as schemas/scenario.json says"
 CHAT: Voice = Chat()
 VOICES: Mapping[str, Voice] = {voice.path: voice for voice in (CHAT, Responses(), Messages())}
 
@@ -32,7 +30,7 @@ def load_scenarios(folder: Path) -> dict[str, Scenario]:
     """Read every scenario of a folder, by model.
 
     Raises:
-        DocumentError: One is broken, or two have one model.
+        DocumentError, DocumentErrors: One is broken, or two have one model.
     """
     found: dict[str, Scenario] = {}
     for path in sorted(folder.glob("*.json")):
@@ -53,20 +51,9 @@ def parse_scenario(data: bytes, file: str) -> Scenario:
     """Read one scenario.
 
     Raises:
-        DocumentError: It is not one.
+        DocumentError, DocumentErrors: It is not one.
     """
-    try:
-        return Scenario.model_validate_json(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise DocumentError(
-            file=file,
-            field=place,
-            found=str(first["input"])[:80],
-            expected=first["msg"],
-            mend=MENDING,
-        ) from error
+    return validate(Scenario, parse_json(data, file), file)
 
 
 @dataclass(slots=True, kw_only=True)
