@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +32,7 @@ class HeldLimits:
     tasks: int | None
     cpu_percent: int | None
     swap_bytes: int | None = None
-    """None where the layout has no bound of its own on swap: v1, or a kernel without swapping."""
+    """None where the kernel does not count swap."""
 
 
 def layout(root: Path = _ROOT) -> Layout:
@@ -86,6 +86,8 @@ class UnitGroup:
             spend = _number(where.cpu / unit / "cpu.cfs_quota_us")
             percent = spend * 100 // period if spend and period and spend > 0 else None
             memory = _number(where.memory / unit / "memory.limit_in_bytes")
+            both = _number(where.memory / unit / "memory.memsw.limit_in_bytes")
+            swap = None if both is None or memory is None else both - memory
         tasks = _number(where.pids / unit / "pids.max")
         return HeldLimits(memory_bytes=memory, tasks=tasks, cpu_percent=percent, swap_bytes=swap)
 
@@ -118,6 +120,14 @@ class UnitGroup:
         except OSError:
             return False
         return True
+
+    def bound_swap(self) -> None:
+        """Leave no swap beside the memory limit on the older layout, where systemd has no directive for it."""
+        folder = self._where.memory / self._unit
+        limit, both = folder / "memory.limit_in_bytes", folder / "memory.memsw.limit_in_bytes"
+        if not self._where.v2 and both.exists():
+            with suppress(OSError):  # Whether it worked is read back with all other limits.
+                both.write_text(str(_number(limit)), encoding="ascii")
 
     def bound_sockets(self, most: int) -> bool:
         """Bound the buffers of IP sockets, which the older layout counts apart from all other memory; false if not.

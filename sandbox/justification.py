@@ -44,6 +44,7 @@ class Need(StrEnum):
 
     NOTHING = ""
     V2 = "control groups v2"
+    V1 = "control groups v1"
     PRIVATE_MANAGER = "a private systemd"
     TABLE_OF_32_BITS = "x86_64"
 
@@ -113,6 +114,7 @@ OURS = (
     "keeper: memory watch",
     "keeper: kill",
     "keeper: signals",
+    "keeper: no swap",
 )
 """What is no directive: limits that we enforce, and the keeper's own guards that directives stand behind."""
 
@@ -128,6 +130,7 @@ _OURS_NOTICED = {
     "limit disk_inodes": _by(Probe.LAUNCHER, "size of /work"),
     "keeper: memory watch": _by(Probe.END, "a unit lives on whose child was out of memory"),
     "keeper: kill": _by(Probe.END, "a child that ignores SIGTERM outlives its unit"),
+    "keeper: no swap": _by(Probe.GROUP, "limit swap_bytes", needs=Need.V1),
     "keeper: signals": _by(Probe.END, "the end is told seconds late"),
 }
 

@@ -153,6 +153,7 @@ class Units:
 
     def _go(self, unit: Unit) -> None:
         """Start the wall clock, if the limits are really there; a second go does not start it again."""
+        unit.group.bound_swap()
         broken = broken_limits(unit.group.held(), unit.limits)
         if unit.has_sockets and not unit.group.bound_sockets(SOCKET_BYTES):
             broken = (*broken, f"the buffers of its sockets are not bounded by {SOCKET_BYTES} bytes")

@@ -286,6 +286,7 @@ REMOVALS = (
         name="keeper: kill", guards=("kill",), scaled=(("put", "TimeoutStopUSec", 5_000_000),),
         code=with_child(1.0, first=_DEAF), look=ends_by_itself,
     ),
+    Removal(name="keeper: no swap", guards=("swap",)),
     Removal(name="keeper: signals", guards=("signals, slowly",), code="pass", look=is_told_late),
 )  # fmt: skip
 
@@ -318,6 +319,9 @@ def lacks(need: Need, rooms: Rooms) -> bool:
         case Need.V2:
             assert (facts.cgroups == "hybrid") == Path("/sys/fs/cgroup/memory/memory.limit_in_bytes").exists()
             return facts.cgroups == "hybrid"
+        case Need.V1:
+            assert (facts.cgroups == "hybrid") == Path("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes").exists()
+            return facts.cgroups != "hybrid"
         case Need.PRIVATE_MANAGER:
             assert (facts.manager == "system") == Path("/run/systemd/private").exists()
             return facts.manager == "system"

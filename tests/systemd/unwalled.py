@@ -115,7 +115,8 @@ def _tell_left(_: Path, left: tuple[str, ...]) -> None:
 
 def _guards_stand_aside(is_out: Callable[[str], bool]) -> None:
     """Have each of the keeper's own guards do nothing while it is named."""
-    going, counting, leaving = units.Units._go, units.UnitGroup.oom_kills, units.leftovers
+    going, leaving = units.Units._go, units.leftovers
+    counting, bounding = units.UnitGroup.oom_kills, units.UnitGroup.bound_swap
 
     def go(self: units.Units, unit: units.Unit) -> None:
         going(self, unit)
@@ -129,6 +130,7 @@ def _guards_stand_aside(is_out: Callable[[str], bool]) -> None:
         )
 
     units.Units._go = go
+    units.UnitGroup.bound_swap = lambda self: None if is_out("swap") else bounding(self)
     units.UnitGroup.oom_kills = lambda self: None if is_out("memory") else counting(self)
     units.leftovers = lambda account: () if is_out("kill") or is_out("leftovers") else leaving(account)
     keeping.Bounds = bounds

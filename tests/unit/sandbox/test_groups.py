@@ -54,3 +54,15 @@ def test_a_bound_on_sockets_that_cannot_be_set_is_none(tmp_path: Path) -> None:
 def test_on_the_newer_layout_memory_is_memory_and_nothing_is_written(tmp_path: Path) -> None:
     assert UnitGroup(layout(tmp_path), "/job.slice", "one.service").bound_sockets(1 << 20)
     assert not list(tmp_path.iterdir())
+
+
+def test_no_swap_is_left_beside_the_memory_limit_where_systemd_cannot_bound_it(tmp_path: Path) -> None:
+    unit = older(tmp_path)
+    group = UnitGroup(layout(tmp_path), "/job.slice", "one.service")
+    (unit / "memory.limit_in_bytes").write_text("4096\n", encoding="ascii")
+    group.bound_swap()
+    assert group.held().swap_bytes is None, "a kernel that does not count swap"
+    (unit / "memory.memsw.limit_in_bytes").write_text("9223372036854771712\n", encoding="ascii")
+    assert group.held().swap_bytes == 9223372036854771712 - 4096
+    group.bound_swap()
+    assert group.held().swap_bytes == 0
