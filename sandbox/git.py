@@ -6,9 +6,7 @@ No call has a work tree, and none ever looks at a folder that a candidate could 
 import os
 import resource
 import select
-import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sandbox.errors import PatchError
+from sandbox.scratch import MEMORY, scratch_folder
 from sandbox.tools import GIT, need_tools
 
 TIMEOUT = 600.0
@@ -48,7 +47,7 @@ _SETTINGS = (
     "gc.auto=0",
 )
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
-_SHARED_MEMORY, _ROOMY = "/dev/shm", 4 << 30  # noqa: S108 - a folder of our own is made in it
+_ROOMY = 4 << 30
 _DURABLE, _FLEETING = "core.fsync=committed", "core.fsync=none"
 
 
@@ -90,21 +89,18 @@ def make_repository(git_dir: Path, *, below: Path | None = None) -> None:
 @contextmanager
 def scratch_repository(below: Path | None = None) -> Iterator[Path]:
     """Give a repository that is gone afterwards, with whatever was put into it."""
-    place = Path(tempfile.mkdtemp(prefix="cleanroom-git-", dir=_memory()))
-    try:
+    with scratch_folder(_memory()) as place:
         make_repository(place, below=below)
         yield place
-    finally:
-        shutil.rmtree(place)
 
 
 def _memory() -> str | None:
     """Give a folder in memory, if there is a roomy one: scratch repositories are many small files."""
     try:
-        room = os.statvfs(_SHARED_MEMORY)
+        room = os.statvfs(MEMORY)
     except OSError:
         return None
-    return _SHARED_MEMORY if room.f_bavail * room.f_frsize >= _ROOMY else None
+    return MEMORY if room.f_bavail * room.f_frsize >= _ROOMY else None
 
 
 def quote(path: bytes) -> bytes:

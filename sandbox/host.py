@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,8 @@ from secrets import token_hex
 from sandbox.boot import base, hierarchies
 from sandbox.errors import HostUnfitError
 from sandbox.network import CLONE_NEWNET, enter, loopback_up
+from sandbox.processes import GROUP, read_processes
+from sandbox.telling import tell
 
 _BOOT_SECONDS = 30.0
 _NAMESPACES = {
@@ -64,7 +66,7 @@ def service_manager() -> Iterator[Manager]:
     if machine_runs_systemd():
         yield Manager(init=None)
         return
-    sweep_groups()
+    tell(sweep_groups())
     group = f"{GROUP_PREFIX}{token_hex(6)}"
     plan = json.dumps({"group": group, "machine_id": token_hex(16)})
     boot = Path(__file__).with_name("boot.py")
@@ -123,19 +125,23 @@ def join(manager: Manager) -> None:
     loopback_up()
 
 
-def sweep_groups() -> None:
-    """Remove control groups that a killed private manager left; the host's lock says that none is in use."""
-    for _, path, mount in hierarchies():
-        for left in base(path, mount).glob(f"{GROUP_PREFIX}*"):
-            if left.name != "cleanroom-outer" and not _is_in_use(left):
-                _remove_tree(left)
+def sweep_groups(roots: Iterable[Path] | None = None) -> tuple[str, ...]:
+    """Remove control groups that a killed private manager left, wherever it was started, and name them.
+
+    A process of a living one is in its groups, or was told to make them.
+    """
+    used = {name for each in read_processes().values() for name in each.groups}
+    left = [group for group in own_groups(roots) if group.name not in used]
+    return tuple(f"control group {name}" for name in sorted({each.name for each in left if not _remove_tree(each)}))
 
 
-def _is_in_use(group: Path) -> bool:
-    """Tell whether a process is anywhere in a control group."""
-    with suppress(OSError):
-        return any(each.read_text(encoding="ascii") for each in group.rglob("cgroup.procs"))
-    return False
+def own_groups(roots: Iterable[Path] | None = None) -> Iterator[Path]:
+    """Give the control groups of private managers below some groups, or below all."""
+    for root in roots if roots is not None else {mount for _, _, mount in hierarchies()}:
+        for folder, below, _ in os.walk(root):
+            ours = [name for name in below if GROUP.fullmatch(name)]
+            below[:] = [name for name in below if name not in ours]
+            yield from (Path(folder, name) for name in ours)
 
 
 def _remove_groups(name: str) -> None:

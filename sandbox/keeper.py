@@ -20,7 +20,10 @@ from sandbox.mounts import refusals_told
 from sandbox.needs import need_host
 from sandbox.requests import Open, parse_request
 from sandbox.room import locked
+from sandbox.scratch import sweep_scratch
 from sandbox.service import serve
+from sandbox.sweep import sweep_host
+from sandbox.telling import tell
 from sandbox.tools import need_tools
 from sandbox.wire import receive, refusal, send
 
@@ -38,8 +41,10 @@ def main() -> int:
             return 0
         need_host()
         need_tools()
-        with refusals_told("the host's room cannot be opened"), locked() as host_folder, service_manager() as manager:
-            return _in_child(lambda: _inside(channel, opening, host_folder, manager))
+        with refusals_told("the host's room cannot be opened"), locked() as host_folder:
+            tell((*sweep_host(host_folder), *sweep_scratch()))
+            with service_manager() as manager:
+                return _in_child(lambda: _inside(channel, opening, host_folder, manager))
     except SandboxError as error:
         return _refuse(channel, error)
 

@@ -2,8 +2,6 @@
 
 import json
 import os
-import shutil
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -31,10 +29,19 @@ from sandbox.properties import (
     unit_properties,
 )
 from sandbox.requests import Open, OpenWorkspace
-from sandbox.room import AccountRange, AccountRecords, Accounts, mark_dirty
+from sandbox.room import AccountRecords, Accounts, mark_dirty
 from sandbox.roots import Roots, standing_roots
 from sandbox.spec import NamespaceId, ObjectId, Reach, Role, UnitSpec, WorkspaceId
-from sandbox.sweep import run_noted, sweep_mounts, sweep_records, sweep_units
+from sandbox.sweep import (
+    passing,
+    remove_passing,
+    remove_path,
+    run_noted,
+    sweep_mounts,
+    sweep_records,
+    sweep_units,
+)
+from sandbox.telling import tell
 from sandbox.units import REPORT_SECONDS, Unit, Units, unit_pipes
 from sandbox.walls import OWN_NAMESPACES, HostView
 from sandbox.workspace import Paths, Plan, Workspaces
@@ -256,15 +263,16 @@ def keeping(bus: Bus, opening: Open, host_folder: Path, manager: str, outside: i
     with run_noted(host_folder, run) as earlier, ExitStack() as stack:
         if opening.quick:
             stack.enter_context(quick_moves())
-        _sweep_manager(bus, opening.accounts)
-        for folder in {run, earlier or run}:
-            _sweep_folder(folder)
+        tell((*sweep_units(bus, opening.accounts, layout()), *sweep_records(opening.accounts)))
+        for folder in {state, (earlier or run).parent}:
+            tell(_sweep_state(folder, other=folder != state))
         layers, image = probe_layers(state), probe_image(state)
         if layers is Layers.IDMAP_LOOP:
             mount_store(state, state / "objects")
             stack.callback(sweep_mounts, state / "objects")
         objects = Objects(state / "objects")
-        objects.sweep()
+        tell(objects.sweep())
+        stack.callback(remove_path, run)
         for each in ("rooms", "empty", "terminals"):
             (run / each).mkdir(mode=0o755, parents=True)
         stack.enter_context(_terminals(run / "terminals"))
@@ -303,17 +311,10 @@ def _terminals(target: Path) -> Iterator[None]:
         unmount(target, detach=True)
 
 
-def _sweep_manager(bus: Bus, span: AccountRange) -> None:
-    """End and remove what a killed keeper left with the manager, and tell it."""
-    if found := (*sweep_units(bus, span, layout()), *sweep_records(span)):
-        sys.stderr.write(f"keeper: an earlier one was killed; ended or removed what it left: {', '.join(found)}\n")
-
-
-def _sweep_folder(run: Path) -> None:
-    """Remove what a killed keeper left below its folder, which may be another one than ours, and tell it."""
-    found = sweep_mounts(run)
-    rooms = Workspaces(root=run / "rooms", templates=run, layers=Layers.COPY, image=Image.TMPFS)
-    if found := (*found, *rooms.sweep()):
-        sys.stderr.write(f"keeper: an earlier one was killed; unmounted or removed: {', '.join(found)}\n")
-    if run.exists():
-        shutil.rmtree(run)
+def _sweep_state(state: Path, *, other: bool) -> tuple[str, ...]:
+    """Remove what a killed keeper left in its state, which may be another one than ours; its trees stay."""
+    mounted = [*passing(state), *([state / "objects"] if other else ())]
+    found = [told for folder in mounted for told in sweep_mounts(folder)]
+    run = state / "run"
+    found += Workspaces(root=run / "rooms", templates=run, layers=Layers.COPY, image=Image.TMPFS).sweep()
+    return (*found, *remove_passing(state))

@@ -168,13 +168,17 @@ def standing_in(folder: Path) -> Iterator[None]:
 def mount_points_below(folder: Path) -> list[Path]:
     """List what is mounted at or below `folder`, in the order of mounting."""
     prefix = os.path.realpath(folder)
-    points = []
-    table = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
-    for line in table.split("\n")[:-1]:
-        point = _unescaped(line.split(" ")[4])
-        if point == prefix or point.startswith(prefix + "/"):
-            points.append(Path(point))
-    return points
+    return [Path(point) for point in _mount_points("self") if point == prefix or point.startswith(prefix + "/")]
+
+
+def mount_points_of(pid: int) -> list[Path]:
+    """List what is mounted anywhere as a process sees it, in the order of mounting."""
+    return [Path(point) for point in _mount_points(str(pid))]
+
+
+def _mount_points(process: str) -> list[str]:
+    table = Path(f"/proc/{process}/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+    return [_unescaped(line.split(" ")[4]) for line in table.split("\n")[:-1]]
 
 
 def mount_point_exists(point: Path) -> bool:

@@ -5,7 +5,7 @@ import grp
 import json
 import os
 import pwd
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,8 @@ from sandbox.errors import BusyError, HostUnfitError, SandboxError
 
 HOST_FOLDER = Path("/var/lib/cleanroom/host")
 USERDB = Path("/run/userdb")
+MARK = "dirty.json"
+"""File in the host's folder that says what a room was left unclean by."""
 _BLOCK = 200
 _LOWEST, _HIGHEST = 100_000, (1 << 31) - 1
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -32,12 +34,12 @@ class AccountRange:
 
 
 @contextmanager
-def locked(folder: Path = HOST_FOLDER) -> Iterator[Path]:
+def locked(folder: Path = HOST_FOLDER, *, even_marked: bool = False) -> Iterator[Path]:
     """Hold the host's one clean room; the kernel's lock, not a recorded pid, says whether its owner lives.
 
     Raises:
         BusyError: another run holds it.
-        HostUnfitError: an earlier room could not be cleaned.
+        HostUnfitError: an earlier room could not be cleaned, and is not to be opened `even_marked`.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o755)
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -48,7 +50,8 @@ def locked(folder: Path = HOST_FOLDER) -> Iterator[Path]:
             raise BusyError(
                 f"another run holds this host's clean room ({folder / 'lock'}); wait for it or stop it"
             ) from error
-        refuse_dirty(folder)
+        if not even_marked:
+            refuse_dirty(folder)
         yield folder
     finally:
         os.close(descriptor)
@@ -56,7 +59,7 @@ def locked(folder: Path = HOST_FOLDER) -> Iterator[Path]:
 
 def refuse_dirty(folder: Path) -> None:
     """Refuse a room whose last unit left something behind in this very boot."""
-    mark = folder / "dirty.json"
+    mark = folder / MARK
     try:
         found = json.loads(mark.read_bytes())
     except FileNotFoundError:
@@ -72,32 +75,13 @@ def refuse_dirty(folder: Path) -> None:
     )
 
 
-def clear(folder: Path = HOST_FOLDER, span: AccountRange | None = None) -> tuple[str, ...] | None:
-    """Look once more at what made a room unusable, and take the mark away if nothing is left.
-
-    Gives None where there was no mark, else what is still there: nothing, and the room is usable again.
-    """
-    mark = folder / "dirty.json"
-    if not mark.exists():
-        return None
-    accounts = span or AccountRange()
-    left = tuple(
-        f"process {pid} of account {owner}"
-        for pid in _processes()
-        if (owner := _owner(pid)) is not None and accounts.first <= owner <= accounts.last
-    )
-    if not left:
-        mark.unlink()
-    return left
-
-
 def mark_dirty(folder: Path, left: tuple[str, ...]) -> None:
     """Have the next run refused until somebody has looked."""
-    _replace(folder / "dirty.json", {"boot": _boot_id(), "left": list(left)})
+    _replace(folder / MARK, {"boot": _boot_id(), "left": list(left)})
 
 
 class Accounts:
-    """Fresh account numbers, none of them used twice before the next boot."""
+    """Fresh account numbers, none of them used twice before the next boot, whichever ranges there were meanwhile."""
 
     def __init__(self, folder: Path, span: AccountRange) -> None:
         self._file = folder / "accounts.json"
@@ -117,17 +101,46 @@ class Accounts:
         return number
 
     def _reserve(self) -> None:
-        start = self._span.first
-        try:
-            known = json.loads(self._file.read_bytes())
-            if known["boot"] == _boot_id() and known["first"] == self._span.first:
-                start = int(known["next"])
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
-            start = self._span.first
-        if start > self._span.last:
+        used = _used(self._file)
+        start, end = free_numbers(used, self._span)
+        if start >= end:
             raise HostUnfitError("a fresh account", f"widen clean_room.accounts or reboot ({self._file})")
-        self._next, self._reserved = start, min(start + _BLOCK, self._span.last + 1)
-        _replace(self._file, {"boot": _boot_id(), "first": self._span.first, "next": self._reserved})
+        self._next, self._reserved = start, end
+        _replace(self._file, {"boot": _boot_id(), "used": merged((*used, (start, end)))})
+
+
+def _used(file: Path) -> tuple[tuple[int, int], ...]:
+    """Read which numbers this boot has used, as pairs of a first one and the one after the last."""
+    try:
+        known = json.loads(file.read_bytes())
+        if known["boot"] != _boot_id():
+            return ()
+        pairs = [(known["first"], known["next"])] if "first" in known else known["used"]
+        return merged((int(first), int(end)) for first, end in pairs)
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return ()
+
+
+def merged(pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Join intervals that touch or overlap, in order."""
+    found: list[tuple[int, int]] = []
+    for first, end in sorted(pairs):
+        if found and first <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((first, end))
+    return tuple(found)
+
+
+def free_numbers(used: Iterable[tuple[int, int]], span: AccountRange) -> tuple[int, int]:
+    """Give the first free numbers of a range, a block at most, as a first one and the one after the last."""
+    start, limit = span.first, span.last + 1
+    for first, end in used:
+        if first > start:
+            limit = min(limit, first)
+            break
+        start = max(start, end)
+    return start, min(start + _BLOCK, limit)
 
 
 def account_name(number: int) -> str:

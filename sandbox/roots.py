@@ -12,6 +12,7 @@ from pathlib import Path
 from sandbox.bytecode import program_bytes
 from sandbox.errors import HostUnfitError
 from sandbox.properties import LAUNCHER
+from sandbox.telling import tell
 
 _LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _FOLDERS = (
@@ -36,15 +37,12 @@ ROOTS = Path("/run/jobs")
 @contextmanager
 def standing_roots() -> Iterator["Roots"]:
     """Give a place for roots, without what an earlier keeper left there; it is gone afterwards."""
-    _remove_roots()
-    ROOTS.mkdir(mode=0o700)
-    yield Roots(ROOTS)
-    _remove_roots()
-
-
-def _remove_roots() -> None:
     if ROOTS.exists():
         shutil.rmtree(ROOTS)
+        tell((str(ROOTS),))
+    ROOTS.mkdir(mode=0o700)
+    yield Roots(ROOTS)
+    shutil.rmtree(ROOTS)
 
 
 class Roots:

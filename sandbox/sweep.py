@@ -5,21 +5,25 @@ units, mounts and account records stay until the next keeper comes; the host's l
 """
 
 import json
+import os
 import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from sandbox.beneath import FOLDER, remove
 from sandbox.bus import Bus
 from sandbox.errors import HostUnfitError
 from sandbox.groups import Layout, slice_path
-from sandbox.mounts import mount_points_below, unmount
+from sandbox.mounts import mount_points_below, refusals_told, unmount
 from sandbox.room import USERDB, AccountRange
 
 _UNIT = re.compile(r"job-[0-9a-f]{16}\.service")
 _SLICE = re.compile(r"job(?:-[0-9a-f]{16})?\.slice")
 _RECORD = re.compile(r"u?([0-9]{6,10})\.(?:user|group)")
+NOTE = "run.json"
+"""File in the host's folder that says where a keeper makes its mounts."""
 _SECONDS, _STEP_SECONDS = 10.0, 0.02
 
 
@@ -29,7 +33,7 @@ def sweep_units(bus: Bus, span: AccountRange, where: Layout) -> tuple[str, ...]:
     Raises:
         HostUnfitError: the manager does not let go of one.
     """
-    units = [name for name in bus.listed("job-*.service") if _UNIT.fullmatch(name) and _is_ours(bus.user(name), span)]
+    units = own_units(bus, span)
     for unit in units:
         bus.kill(unit)
         bus.stop(unit)
@@ -39,12 +43,22 @@ def sweep_units(bus: Bus, span: AccountRange, where: Layout) -> tuple[str, ...]:
     for unit in units:
         if bus.active(unit) == "failed":
             bus.reset_failed(unit)
-    slices = [name for name in bus.listed("job*.slice") if _SLICE.fullmatch(name) and not _is_populated(name, where)]
+    slices = [name for name in own_slices(bus) if not _is_populated(name, where)]
     for name in sorted(slices, key=len, reverse=True):
         bus.stop(name)
     while left := [name for name in bus.listed("job*.slice") if name in slices]:
         _wait(deadline, left)
     return tuple(f"unit {unit}" for unit in units)
+
+
+def own_units(bus: Bus, span: AccountRange) -> list[str]:
+    """Name the units of accounts of ours."""
+    return [name for name in bus.listed("job-*.service") if _UNIT.fullmatch(name) and _is_ours(bus.user(name), span)]
+
+
+def own_slices(bus: Bus) -> list[str]:
+    """Name the slices that stand for our units."""
+    return [name for name in bus.listed("job*.slice") if _SLICE.fullmatch(name)]
 
 
 def _is_ours(user: str, span: AccountRange) -> bool:
@@ -68,13 +82,16 @@ def _wait(deadline: float, left: list[str]) -> None:
 
 def sweep_records(span: AccountRange, folder: Path = USERDB) -> tuple[str, ...]:
     """Remove the records of accounts of ours."""
-    if not folder.is_dir():
-        return ()
-    found = [(each, matched[1]) for each in folder.iterdir() if (matched := _RECORD.fullmatch(each.name))]
-    ours = [(path, number) for path, number in found if _is_ours(number, span)]
-    for path, _ in ours:
+    ours = own_records(span, folder)
+    for path in ours:
         path.unlink(missing_ok=True)
-    return tuple(f"account {number}" for number in sorted({number for _, number in ours}))
+    return tuple(f"account {number}" for number in sorted(set(ours.values())))
+
+
+def own_records(span: AccountRange, folder: Path = USERDB) -> dict[Path, str]:
+    """Give the files that make accounts of ours known, each with its account's number."""
+    names = ((path, _RECORD.fullmatch(path.name)) for path in folder.iterdir()) if folder.is_dir() else ()
+    return {path: found[1] for path, found in names if found and _is_ours(found[1], span)}
 
 
 def sweep_mounts(run: Path) -> tuple[str, ...]:
@@ -88,13 +105,51 @@ def sweep_mounts(run: Path) -> tuple[str, ...]:
     return tuple(f"mount {point}" for point in points)
 
 
+def passing(state: Path) -> list[Path]:
+    """List what is in a state for a time alone: mount points, what was tried, what was being made."""
+    found = [state / "run", state / "objects.new", *state.glob("probe-*"), *(state / "objects").glob("building-*")]
+    found += [path for path in (state / "templates").glob("*") if path.suffix != ".ext4"]
+    return [path for path in found if path.exists()]
+
+
+def remove_passing(state: Path) -> tuple[str, ...]:
+    """Remove what was in a state for a time alone, once nothing is mounted there, and name it."""
+    found = passing(state)
+    for path in found:
+        with refusals_told(f"{path} cannot be removed"):
+            remove_path(path)
+    return tuple(str(path) for path in found)
+
+
+def remove_path(path: Path) -> None:
+    """Remove a file, or a folder and all beneath it, following no link."""
+    folder = os.open(path.parent, FOLDER)
+    try:
+        remove(folder, os.fsencode(path.name))
+    finally:
+        os.close(folder)
+
+
+def sweep_host(folder: Path) -> tuple[str, ...]:
+    """Remove what was being written in the host's folder when its writer was killed, and name it."""
+    found = tuple(folder.glob("*.tmp-*"))
+    for path in found:
+        path.unlink()
+    return tuple(str(path) for path in found)
+
+
 @contextmanager
 def run_noted(host_folder: Path, run: Path) -> Iterator[Path | None]:
     """Note where mounts are made while the block lasts, and give the folder that a killed keeper had noted."""
-    note = host_folder / "run.json"
-    earlier = None
-    with suppress(FileNotFoundError, ValueError, KeyError, TypeError):
-        earlier = Path(json.loads(note.read_bytes())["run"])
+    note = host_folder / NOTE
+    earlier = noted_run(host_folder)
     note.write_text(json.dumps({"run": str(run)}), encoding="utf-8")
     yield earlier
     note.unlink(missing_ok=True)
+
+
+def noted_run(host_folder: Path) -> Path | None:
+    """Give the folder that a keeper which was killed had noted."""
+    with suppress(FileNotFoundError, ValueError, KeyError, TypeError):
+        return Path(json.loads((host_folder / NOTE).read_bytes())["run"])
+    return None

@@ -1,8 +1,7 @@
 """What a host has once: account numbers that are never used twice, and a room that is refused while it is unclean."""
 
 import json
-import os
-import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sandbox.errors import BusyError, HostUnfitError, SandboxError
-from sandbox.room import AccountRange, AccountRecords, Accounts, clear, leftovers, locked, mark_dirty, refuse_dirty
+from sandbox.room import (
+    MARK,
+    AccountRange,
+    AccountRecords,
+    Accounts,
+    locked,
+    mark_dirty,
+    refuse_dirty,
+)
 
 SPAN = AccountRange(first=1_900_000_000, last=1_900_000_999)
-MARK = "dirty.json"
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -37,6 +43,29 @@ def test_a_range_that_is_used_up_is_told_and_starts_again_after_a_boot(tmp_path:
     file = tmp_path / "accounts.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"boot": "another"}))
     assert Accounts(tmp_path, SPAN).take() == SPAN.first
+
+
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(ranges=st.lists(st.tuples(st.integers(0, 900), st.integers(100, 2000), st.integers(1, 300)), max_size=6))
+def test_no_number_is_given_twice_whichever_ranges_runs_have(
+    tmp_path: Path, ranges: list[tuple[int, int, int]]
+) -> None:
+    (tmp_path / "accounts.json").unlink(missing_ok=True)
+    given_numbers: list[int] = []
+    for first, size, wanted in ranges:
+        span = AccountRange(first=SPAN.first + first, last=SPAN.first + first + size)
+        accounts = Accounts(tmp_path, span)
+        with suppress(HostUnfitError):  # A range may be used up.
+            for _ in range(wanted):
+                given_numbers.append(accounts.take())
+                assert span.first <= given_numbers[-1] <= span.last
+    assert len(set(given_numbers)) == len(given_numbers)
+
+
+def test_a_counter_of_an_older_runner_is_gone_on_from(tmp_path: Path) -> None:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    (tmp_path / "accounts.json").write_text(json.dumps({"boot": boot, "first": SPAN.first, "next": SPAN.first + 400}))
+    assert Accounts(tmp_path, SPAN).take() == SPAN.first + 400
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"boot": 1}', '{"boot": "b", "first": 1, "next": "x"}'])
@@ -65,31 +94,8 @@ def test_an_unclean_room_is_refused_until_somebody_has_looked(tmp_path: Path, to
         (tmp_path / MARK).write_text(torn)
     with pytest.raises(HostUnfitError, match="runner host clear"), locked(tmp_path):
         pass
-    assert clear(tmp_path, SPAN) == ()
-    with locked(tmp_path):
-        pass
-    assert clear(tmp_path, SPAN) is None
-
-
-def test_what_is_still_there_keeps_the_room_unclean(tmp_path: Path) -> None:
-    mark_dirty(tmp_path, ("process 7",))
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setuid(SPAN.first)
-            signal.pause()
-        finally:
-            os._exit(1)
-    try:
-        while not leftovers(SPAN.first):
-            pass
-        assert leftovers(SPAN.first) == (f"process {child}",)
-        assert clear(tmp_path, SPAN) == (f"process {child} of account {SPAN.first}",)
+    with locked(tmp_path, even_marked=True):
         assert (tmp_path / MARK).exists()
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    assert leftovers(SPAN.first) == ()
 
 
 def test_a_mark_of_another_boot_says_nothing_of_this_one(tmp_path: Path) -> None:
