@@ -142,7 +142,6 @@ def assert_kept_something(place: dict[str, object], role: Role) -> None:
     assert place["sockets"] == (3 if role is Role.CANDIDATE else 2)
     assert len(list(place["files"])) == files[role]  # type: ignore[call-overload]  # a list, read from JSON
     assert int(str(place["shared"])) >= 0
-    assert int(str(place["queue"])) >= 0
 
 
 def assert_found_nothing(found: dict[str, object]) -> None:
