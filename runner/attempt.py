@@ -11,7 +11,7 @@ from runner.agents.registry import AGENTS
 from runner.artifacts import read_sealed
 from runner.canonical import canonical, canonical_lines, parse, sha256
 from runner.documents import writing
-from runner.documents.evidence import Begun, Submission
+from runner.documents.evidence import Begun, Host, Submission
 from runner.documents.facts import (
     AgentFailure,
     Blame,
@@ -25,6 +25,7 @@ from runner.documents.facts import (
     VoidFact,
 )
 from runner.documents.manifest import Manifest
+from runner.documents.proof import HostProofs
 from runner.documents.seal import Trial
 from runner.documents.writing import printable
 from runner.errors import RunnerError, StorageError
@@ -52,6 +53,8 @@ class Attempts:
     manifest: Manifest
     runtime: Runtime
     stages: Stages
+    proofs: HostProofs
+    """That the walls of this host hold."""
     patches: Callable[[Candidate, Staged], Pack]
     """What the agent `patch` applies."""
     clock: Callable[[], int]
@@ -174,7 +177,7 @@ class Attempts:
         if trail.ran is None or trail.asked is None:
             raise CaptureError("a capture without a run")
         trail.phase = Phase.SEAL
-        ran, host = trail.ran, writing.host(self.stages.sandbox.facts())
+        ran = trail.ran
         ended = agent_end(agent_run(ran.result.termination, ran.lines, ran.telemetry))
         document = Submission(
             trial=trail.trial,
@@ -194,7 +197,7 @@ class Attempts:
             "tree.json": canonical(writing.tree(captured)),
             "capture.json": canonical(writing.capture(captured)),
             "ledger.jsonl": canonical_lines(ran.lines),
-            "host.json": canonical(host),
+            "host.json": canonical(self._host()),
         }
         self.store.seal_submission(trail.trial, files)
         trail.ledger.unlink(missing_ok=True)
@@ -210,7 +213,6 @@ class Attempts:
         (folder / LEDGER).unlink(missing_ok=True)  # its lines are sealed; a runner may have been killed in between
         reopened = reopen(sealed, staged, self.stages.workbench.repository)
         evaluation = evaluate(staged, reopened)
-        host = canonical(writing.host(self.stages.sandbox.facts()))
         made = Made(
             origin=self._origin(candidate, staged),
             started_ms=started,
@@ -219,7 +221,7 @@ class Attempts:
         )
         name = self.store.next_grading(trial)
         document = grading(name, reopened.document, sealed.digest, evaluation.parts(), made)
-        self.store.seal_grading(document, evaluation.files() | {"host.json": host})
+        self.store.seal_grading(document, evaluation.files() | {"host.json": canonical(self._host())})
 
     def seal_lost(self, trial: Trial, candidate: Candidate, staged: Staged) -> None:
         """Seal a try whose runner was killed, with the ledger lines it had acknowledged."""
@@ -245,20 +247,22 @@ class Attempts:
             ended_ms=self.clock(),
             phases=trail.phases(),
         )
-        host = canonical(writing.host(self.stages.sandbox.facts()))
-        self.store.seal_void(void(trail.trial, facts, made), trail.files() | {"host.json": host})
+        files = trail.files() | {"host.json": canonical(self._host())}
+        self.store.seal_void(void(trail.trial, facts, made), files)
         trail.ledger.unlink(missing_ok=True)
 
     def _origin(self, candidate: Candidate, staged: Staged) -> Origin:
         routes = {route.id: route for route in self.manifest.routes}
-        host = writing.host(self.stages.sandbox.facts())
         return Origin(
             runner=__version__,
-            host_sha256=sha256(canonical(host)),
+            host_sha256=sha256(canonical(self._host())),
             toolchains=tuple(mount.object for mount in staged.toolchain),
             scripted=candidate.route is not None and routes[candidate.route].is_scripted,
             controls=Controls(self.manifest.controls),
         )
+
+    def _host(self) -> Host:
+        return writing.host(self.stages.sandbox.facts(), self.proofs)
 
 
 def _fault(blame: Blame, phase: Phase, error: Exception, *, interrupted: bool = False) -> VoidFact:

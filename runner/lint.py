@@ -12,10 +12,14 @@ from runner.host_copies import host_copies
 from runner.inputs import Inputs
 from runner.nomination import PATCH_SUFFIX
 from runner.nomination_lint import IN_PROCESS, Aids, fixed_distributions, lint_nomination
+from runner.proof import PROOFS
 from runner.roster import AVAILABLE, Candidate, NetworkMode, Route, Status
 from runner.settings import Settings, is_hidden
 
 __all__ = ["Aids", "Finding", "Severity", "lint", "usual_aids"]
+
+_TAKEN = {CONTROLS: "the controls' records", PROOFS: "the proofs of the walls"}
+"""Names that mean something else where candidates' evidence is kept."""
 
 
 def usual_aids(inputs: Inputs, settings: Settings) -> Aids:
@@ -43,8 +47,8 @@ def lint(inputs: Inputs, settings: Settings, aids: Aids) -> tuple[Finding, ...]:
 
 def _candidates(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
     for index, candidate in enumerate(config.candidates):
-        if candidate.id == CONTROLS:
-            message = f"{CONTROLS} is the folder of the controls' records among a release's evidence"
+        if candidate.id in _TAKEN:
+            message = f"{candidate.id} is the folder of {_TAKEN[candidate.id]} among a release's evidence"
             yield subject.error(f"candidates[{index}].id", message, "choose another id")
         if candidate.status is not Status.RETIRED:
             yield from _candidate(candidate, config.route(candidate.route), f"candidates[{index}]", subject)

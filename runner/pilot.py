@@ -1,5 +1,6 @@
 """The pilot: every planned attempt of a frozen release, one after another, from wherever the last run ended."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,6 +12,7 @@ from runner.errors import DocumentError, UsageError
 from runner.folder import list_files
 from runner.freezer import Frozen, accounts_of
 from runner.gateway.serving import address, gateway_unit
+from runner.host_proofs import Prover, digests, host_now, keep_copies
 from runner.inputs import Inputs
 from runner.journal import Store, state
 from runner.outcome import Outcome
@@ -98,6 +100,8 @@ def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell) ->
     Raises:
         BegunError: something was begun already, and nobody said that it may be.
         UsageError: an agent or a credential is missing.
+        WallsBrokenError: a wall of this host does not hold; nothing was run.
+        HostError: the walls must be tried first, and this is not root.
         SandboxError: the host cannot hold a clean room, or lost it.
     """
     store = store_of(frozen)
@@ -108,7 +112,7 @@ def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell) ->
     candidates = {each.id: each for each in frozen.manifest.candidates}
     active = tuple(candidates[name] for name in dict.fromkeys(step.cell.candidate for step in todo))
     check_runnable(settings, frozen, active)
-    with _attempts(settings, frozen, store, active) as attempts:
+    with _attempts(settings, frozen, store, active, tell) as attempts:
         # Again, now that the lock is ours: until then another run may have gone on with the same attempts.
         todo = _todo(frozen, store, cells, wanted)
         run = _Run(frozen=frozen, attempts=attempts, candidates=candidates, wanted=wanted, tell=tell)
@@ -159,14 +163,19 @@ def _states(store: Store, cell: Cell, rule: str) -> tuple[TryState, ...]:
 
 @contextmanager
 def _attempts(
-    settings: Settings, frozen: Frozen, store: Store, candidates: tuple[Candidate, ...]
+    settings: Settings, frozen: Frozen, store: Store, candidates: tuple[Candidate, ...], tell: Tell
 ) -> Iterator[Attempts]:
-    """Open the clean room, the gateway, and the scripted providers that the candidates need."""
+    """Open the clean room, see that its walls hold, and open the gateway and scripted providers that are needed."""
     routes = {route.id: route for route in frozen.manifest.routes}
     asking = [each for each in candidates if AGENTS[each.agent].needs_gateway]
     used = {each.route: routes[each.route] for each in asking if each.route is not None}
     with ExitStack() as stack:
-        sandbox = stack.enter_context(open_sandbox(frozen.inputs.places.state, accounts_of(frozen.inputs.config)))
+        folder = frozen.inputs.places.state
+        sandbox = stack.enter_context(open_sandbox(folder, accounts_of(frozen.inputs.config)))
+        host = host_now(sandbox.facts())
+        prover = Prover(sandbox=sandbox, host=host, state=folder, clock=_now, may_prove=os.geteuid() == 0)
+        proofs = prover.required(tell)
+        keep_copies(store.root / store.release, proofs)
         urls = {name: stack.enter_context(address(settings, route)) for name, route in used.items()}
         gateway = stack.enter_context(gateway_unit(sandbox)) if asking else None
         yield Attempts(
@@ -180,9 +189,14 @@ def _attempts(
                 credential=settings.credential,
             ),
             stages=Stages(sandbox=sandbox, workbench=frozen.workbench, limits=frozen.manifest.limits),
+            proofs=digests(proofs),
             patches=_Patches(settings=settings, frozen=frozen),
-            clock=lambda: time.time_ns() // 1_000_000,
+            clock=_now,
         )
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

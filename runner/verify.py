@@ -15,6 +15,7 @@ from runner.errors import UsageError, VerificationError
 from runner.freezing import CONTROLS, RECORD
 from runner.journal import BEGUN, GRADING, GRADINGS, SUBMISSION, VOID, Store, grading_folders, state
 from runner.parsing import read_file
+from runner.proof import PROOFS
 from runner.release import MANIFEST_BYTES
 from runner.reports.aggregate import planned
 from runner.schedule import Action, Cell, Standing, TryState, next_step
@@ -22,6 +23,7 @@ from runner.schemas import documents, schema_of
 from runner.verification.derived import check_grading, check_submission, check_void
 from runner.verification.folders import open_folder, read_one
 from runner.verification.model import Finding, Opened, Rebuild, Scope, differ
+from runner.verification.proofs import Proven, check_host, read_proofs
 
 LATER = frozenset({"judges", "manual-reviews"})
 """Folders that later phases put beside a submission."""
@@ -50,6 +52,7 @@ class _Verification:
 
     store: Store
     scope: Scope
+    proven: Proven
     findings: list[Finding] = field(default_factory=list)
     unfinished: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
@@ -103,6 +106,7 @@ class _Verification:
         opened, findings = open_folder(place, kind, trial, self.scope.schemas)
         self.findings += findings
         if opened is not None:
+            self.findings += check_host(opened, self.proven)
             self.folders += 1
             self.files += len(opened.sealed.seal.files) + 1
         return opened
@@ -179,7 +183,7 @@ class _Verification:
         level = [top]
         for _ in range(3):
             below = (folder for each in level if each.is_dir() for folder in sorted(each.iterdir()))
-            level = [folder for folder in below if folder.is_dir() and folder != top / CONTROLS]
+            level = [folder for folder in below if folder.is_dir() and folder not in {top / CONTROLS, top / PROOFS}]
             yield from level
 
 
@@ -192,7 +196,9 @@ def verify_release(
 ) -> VerifyReport:
     """Verify all evidence of a release; `schemas` defaults to what the models say."""
     scope = Scope(manifest=manifest, schemas=model_schemas() if schemas is None else schemas, rebuild=rebuild)
-    verification = _Verification(store=store, scope=scope)
+    proven = read_proofs(store.root / store.release / PROOFS, scope.schemas)
+    verification = _Verification(store=store, scope=scope, proven=proven, files=len(proven.known))
+    verification.findings += proven.findings
     verification.strangers()
     for nomination in manifest.nominations:
         verification.controls(nomination)

@@ -18,6 +18,7 @@ from runner.documents.facts import (
     VoidFact,
 )
 from runner.documents.model import DecimalText, Document, Identifier, Milliseconds, Sha256, Shape
+from runner.documents.proof import HostProofs
 from runner.documents.seal import Trial
 from runner.outcome import Outcome
 
@@ -107,6 +108,8 @@ class Host(Document):
     """How a frozen tree gets an account: `idmap`, `idmap-loop` or `copy`."""
     image: str
     """What bounds a workspace: `loop` or `tmpfs`."""
+    proofs: HostProofs
+    """That this machine's walls hold: no try without."""
 
 
 class Policy(Document):

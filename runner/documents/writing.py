@@ -10,6 +10,7 @@ from runner.canonical import canonical, sha256
 from runner.documents.capture import Capture, CaptureFinding
 from runner.documents.evidence import CaseResult, Host, PublicTests, Ruling, Tree, Walls
 from runner.documents.facts import Change, End, Spent, path_bytes, path_text
+from runner.documents.proof import HostProofs
 from sandbox.api import HostFacts, LauncherReport
 from sandbox.findings import Finding
 from sandbox.termination import Termination, Usage
@@ -104,8 +105,8 @@ def finding(found: CaptureFinding) -> Finding:
     return Finding(kind=found.kind, path=path_bytes(found.path), mode=found.mode, size=found.size, detail=found.detail)
 
 
-def host(facts: HostFacts) -> Host:
-    """Write down the machine."""
+def host(facts: HostFacts, proofs: HostProofs) -> Host:
+    """Write down the machine, and by what it is known that its walls hold."""
     return Host(
         kernel=facts.kernel,
         systemd=facts.systemd,
@@ -113,6 +114,7 @@ def host(facts: HostFacts) -> Host:
         cgroups=facts.cgroups,
         layers=facts.layers,
         image=facts.image,
+        proofs=proofs,
     )
 
 

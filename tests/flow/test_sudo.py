@@ -109,6 +109,10 @@ def test_a_member_of_the_group_runs_a_release_and_owns_what_it_wrote(elsewhere: 
     assert {path.stat().st_uid for path in theirs.store.rglob("*")} == {MEMBER}
     assert elsewhere.run(*theirs.argv("verify"), account=MEMBER).code == 0
     assert elsewhere.run(*theirs.argv("aggregate"), account=MEMBER).code == 0
+    (theirs.checkout / ".cleanroom/proofs/sandbox.json").unlink()
+    said = elsewhere.run(*theirs.argv("pilot", "--candidate", "nop"), account=MEMBER)
+    assert said.code == 4
+    assert "let root run 'runner verify-sandbox'" in said.err
 
 
 def test_nobody_else_starts_the_keeper_and_is_told_whose_leave_is_needed(elsewhere: Elsewhere, frozen: Bench) -> None:

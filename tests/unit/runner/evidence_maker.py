@@ -28,22 +28,34 @@ from runner.documents.facts import (
 from runner.documents.ledger import LedgerLine
 from runner.documents.manifest import FrozenEvaluator, FrozenNomination, Manifest, PlannedAttempt, Probe
 from runner.documents.nomination import NominationSpec
+from runner.documents.proof import ProofSet
 from runner.documents.seal import Trial
 from runner.documents.telemetry import Preflight, Telemetry
 from runner.documents.writing import end, public_tests, ruling, spent
 from runner.grading import Made, Parts, grading, void
+from runner.host_proofs import digests, keep_copies
 from runner.journal import Store
 from runner.roster import Agent, Candidate, Route
 from runner.schedule import Cell
 from sandbox.termination import Cause, Termination, Usage
 from sandbox.tree import Kind
+from tests.unit.runner.proofs import a_sandbox_proof
 
 PATCH = b"diff --git a/slugs.py b/slugs.py\n"
 BASE = sha256(b"base")
 TREE = sha256(b"tree")
 EVALUATOR = sha256(b"evaluator")
 CASES = ("empty", "long")
-HOST = Host(kernel="6.1", systemd="252", manager="private", cgroups="v2", layers="idmap", image="loop")
+PROOFS = (a_sandbox_proof(), a_sandbox_proof(ProofSet.OBJECTIVE))
+HOST = Host(
+    kernel="6.1",
+    systemd="252",
+    manager="private",
+    cgroups="v2",
+    layers="idmap",
+    image="loop",
+    proofs=digests(PROOFS),
+)
 ORIGIN = Origin(
     runner="0.1.0",
     host_sha256=sha256(canonical(HOST)),
@@ -142,6 +154,7 @@ class Run:
 
 def begin(store: Store, cell: Cell, number: int = 1) -> Trial:
     trial = store.trial(cell, number)
+    keep_copies(store.root / store.release, PROOFS)
     store.begin(trial, runner="0.1.0", started_ms=1_000)
     return trial
 

@@ -34,12 +34,12 @@ from runner.documents.seal import SEAL_NAME, Seal, SealKind, Trial
 from runner.documents.writing import printable
 from runner.durable import rename_plain
 from runner.errors import DocumentError, DocumentErrors, NotCanonicalError, SealBrokenError, SealTakenError
+from tests.unit.runner.evidence_maker import HOST
 
 ROOT = Path(__file__).parents[3]
 CHILD = (sys.executable, str(Path(__file__).with_name("sealing.py")))
 TRIAL = Trial(release="pilot", manifest_sha256="a" * 64, candidate="oracle", nomination="slugs", attempt=1, try_=1)
 BOND = Bond(kind=SealKind.SUBMISSION, trial=TRIAL)
-HOST = Host(kernel="6.1", systemd="252", manager="private", cgroups="v2", layers="idmap", image="loop")
 FILES = {"candidate.diff": b"diff\n", "streams/stdout": b"", "tree.json": b"{}"}
 
 

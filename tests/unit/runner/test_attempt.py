@@ -24,7 +24,7 @@ from sandbox.errors import CaptureError, KeeperError, UnitStartError, WallsError
 from sandbox.spec import WorkspaceId
 from sandbox.unit import UnitResult
 from tests.fakes import PlainSandbox
-from tests.unit.runner.evidence_maker import SOLVER, WELL, a_manifest, a_store
+from tests.unit.runner.evidence_maker import HOST, SOLVER, WELL, a_manifest, a_store
 from tests.unit.runner.test_evaluation import PASSES
 from tests.unit.runner.test_evaluation import set_up as staged_in
 from tests.unit.runner.test_outcome import line
@@ -106,6 +106,7 @@ def trying(folder: Path, runtime: ToldRuntime, **faults: Exception) -> Trying:
         manifest=MANIFEST,
         runtime=cast("Runtime", runtime),
         stages=cast("Stages", ToldStages(sandbox)),
+        proofs=HOST.proofs,
         patches=lambda _candidate, _staged: pytest.fail("nobody applies a patch"),
         clock=lambda: next(ticks),
     )

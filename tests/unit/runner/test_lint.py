@@ -260,6 +260,7 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
     [
         pytest.param({"candidates": [{**CANDIDATE, "agent": "codex"}]}, ("error", "candidates[0].agent"), id="agent"),
         pytest.param({"candidates": [{**CANDIDATE, "id": "controls"}]}, ("error", "candidates[0].id"), id="controls"),
+        pytest.param({"candidates": [{**CANDIDATE, "id": "proofs"}]}, ("error", "candidates[0].id"), id="proofs"),
         pytest.param(
             {"candidates": [{**CANDIDATE, "network": "direct"}]},
             ("error", "candidates[0].network"),
