@@ -64,15 +64,19 @@ def answer_named(answer: object) -> str:
     return errno.errorcode.get(number, f"error {number}")
 
 
-def refused(names: Iterable[str], *allowed: int) -> Judge:
-    """Hold if each of these, and whatever else was tried, got one of the answers that are allowed."""
-    return partial(_refused, frozenset(names), frozenset(allowed))
+def refused(names: Iterable[str], *allowed: int, unless: Iterable[str] = ()) -> Judge:
+    """Hold if each of these, and whatever else was tried, got one of the answers that are allowed.
+
+    Those that are excepted may get any.
+    """
+    return partial(_refused, frozenset(names), frozenset(allowed), frozenset(unless))
 
 
-def _refused(names: Collection[str], allowed: Collection[int], observation: object) -> Ruling:
+def _refused(names: Collection[str], allowed: Collection[int], unless: Collection[str], observation: object) -> Ruling:
     answers = _members(observation)
     if answers is None:
         return _unknown(observation)
+    answers = {name: answer for name, answer in answers.items() if name not in unless}
     missing = [f"{name}: not tried" for name in sorted(set(names) - set(answers))]
     wrong = [f"{name}: {answer_named(answer)}" for name, answer in answers.items() if _number(answer) not in allowed]
     if missing or wrong:
@@ -84,7 +88,7 @@ def _told(answers: Mapping[str, object]) -> str:
     if len(answers) <= _SHOWN:
         return "; ".join(f"{name}: {answer_named(answer)}" for name, answer in answers.items())
     counts = Counter(map(answer_named, answers.values()))
-    return f"all {len(answers)} refused: " + ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
+    return f"all {len(answers)}: " + ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
 
 
 def _shortened(sentences: list[str]) -> str:

@@ -42,6 +42,10 @@ _ACTED = (
 )
 _OBJECTS = ("shared memory", "semaphores", "message queue", "POSIX queue", "POSIX shared memory")
 _PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/home/agent", "/work")  # noqa: S108 - a unit's own
+_MADE = ("shared memory", "semaphores", "message queue", "POSIX queue")
+_HELD = tuple(f"a file in {place}" for place in _PLACES[:3])
+_HELD_BY_SOME = (*(f"a file in {place}" for place in _PLACES[3:]), "POSIX queue")
+"""Places that not every role has, and what the kernel counts for all units together: another one may have it."""
 _SOCKETS = words(
     "/run/dbus/system_bus_socket /run/docker.sock /run/systemd/io.system.ManagedOOM /run/systemd/journal/socket "
     "/run/systemd/notify /run/systemd/private /run/systemd/resolve/io.systemd.Resolve "
@@ -49,6 +53,22 @@ _SOCKETS = words(
 )
 _FAR = words("192.0.2.1 198.51.100.1 203.0.113.1 169.254.169.254 10.0.0.1 2001:db8::1 fd00:ec2::254")
 _RESOLVERS = ("127.0.0.53:53", "127.0.0.54:53", "127.0.0.1:53")
+
+_CONTROLS = table(
+    Area.SANDBOX,
+    (
+        "host-canaries", (23, 24), ALL,
+        "as a control: have the host hold objects that are looked for",
+        "they are made",
+        "hold/host", refused(_MADE, 0, unless=("key",)),
+    ),
+    (
+        "neighbour-canaries", (23, 24), ALL,
+        "as a control: have a unit of the same role hold objects and files that are looked for",
+        "they are made",
+        "hold/neighbour", refused((*_MADE[:3], *_HELD), 0, unless=_HELD_BY_SOME),
+    ),
+)  # fmt: skip
 
 _NEIGHBOURS = table(
     Area.SANDBOX,
@@ -214,5 +234,5 @@ _NETWORK = table(
     ),
 )  # fmt: skip
 
-BETWEEN = (*_NEIGHBOURS, *_NETWORK)
+BETWEEN = (*_CONTROLS, *_NEIGHBOURS, *_NETWORK)
 """All of them."""

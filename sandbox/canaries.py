@@ -1,12 +1,13 @@
 """What is put on the host for the time of a proving, so that a unit that could see the host would see it."""
 
 import ctypes
+import json
 import os
 import re
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,12 @@ from secrets import randbelow, token_hex
 from sandbox.room import HOST_FOLDER
 
 FOLDER = HOST_FOLDER / "canary"
-"""Where the files are: only who holds the host's room makes it, and the next one removes what a killed one left."""
+"""Where the files are. Only who holds the host's room makes it; by its record the next one removes what a killed one
+left."""
+_RECORD = FOLDER / "planted.json"
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_NEW, _REMOVE, _USER_RING, _UNLINK = 0o1666, 0, -4, 9
+_NEW, _REMOVE, _USER_RING, _UNLINK, _SEARCH = 0o1666, 0, -4, 9, 10
 _KEYCTL = {"x86_64": (248, 250), "aarch64": (217, 219)}
 """Numbers of add_key and keyctl."""
 _NOBODY = 65534
@@ -38,6 +41,8 @@ class Canaries:
     sockets: tuple[str, ...]
     addresses: tuple[str, ...]
     namespaces: tuple[tuple[str, str], ...]
+    made: tuple[tuple[str, int], ...]
+    """What could be put there; 0 says that it was. A host may lack kernel keys, or refuse them."""
 
 
 @contextmanager
@@ -45,20 +50,15 @@ def canaries() -> Iterator[Canaries]:
     """Put everything there, and take it away again. Needs root, and the host's room."""
     secret, name, key = f"canary-{token_hex(16)}", f"cleanroom-{token_hex(6)}", 1 + randbelow(1 << 30)
     with ExitStack() as held:
-        _remove_folder()
+        sweep()
         FOLDER.mkdir(mode=0o755)
-        held.callback(_remove_folder)
+        held.callback(sweep)
+        _RECORD.write_text(json.dumps({"name": name, "key": key}), encoding="ascii")
         files = (_file(FOLDER / "secret", secret, 0o600), _file(FOLDER / "readable", secret, 0o644))
-        shared = Path("/dev/shm", name)  # noqa: S108 - where a unit that shared it would look
-        _file(shared, secret, 0o666)
-        held.callback(shared.unlink)
-        sockets = (_socket(held, FOLDER / "socket"), _socket(held, Path("/run", f"{name}.socket")))
-        abstract = held.enter_context(socket.socket(socket.AF_UNIX))
-        abstract.bind(f"\0{name}")
-        abstract.listen()
+        _file(_shared(name), secret, 0o666)
+        sockets = tuple(_listen(held, path) for path in (str(FOLDER / "socket"), _path(name), f"\0{name}"))
         listener = held.enter_context(socket.create_server(("127.0.0.1", 0)))
-        _objects(held, name, key)
-        _key(held, name)
+        made = _objects(name, key)
         held.enter_context(_process(secret))
         yield Canaries(
             secret=secret,
@@ -66,10 +66,72 @@ def canaries() -> Iterator[Canaries]:
             key=key,
             port=int(listener.getsockname()[1]),
             files=files,
-            sockets=(*sockets, *socket_paths(_read("/proc/net/unix"))),
+            sockets=(*sockets[:2], *socket_paths(_read("/proc/net/unix"))),
             addresses=local_addresses(_read("/proc/net/fib_trie"), _read("/proc/net/if_inet6")),
             namespaces=tuple((each.name, str(each.readlink())) for each in Path("/proc/self/ns").iterdir()),
+            made=tuple(made.items()),
         )
+
+
+def sweep() -> None:
+    """Remove all that the last proving put there, if it is there."""
+    with suppress(FileNotFoundError, ValueError, TypeError, KeyError):
+        record = json.loads(_RECORD.read_bytes())
+        _remove(str(record["name"]), int(record["key"]))
+    if FOLDER.exists():
+        shutil.rmtree(FOLDER)
+
+
+def _remove(name: str, key: int) -> None:
+    for path in (_shared(name), Path(_path(name))):
+        path.unlink(missing_ok=True)
+    if (made := _libc.shmget(key, 0, 0)) >= 0:
+        _libc.shmctl(made, _REMOVE, None)
+    if (made := _libc.semget(key, 0, 0)) >= 0:
+        _libc.semctl(made, 0, _REMOVE)
+    if (made := _libc.msgget(key, 0)) >= 0:
+        _libc.msgctl(made, _REMOVE, None)
+    _libc.mq_unlink(f"/{name}".encode())
+    _, control = _KEYCTL.get(os.uname().machine, (None, None))
+    if control is not None and (found := _libc.syscall(control, _SEARCH, _USER_RING, b"user", name.encode(), 0)) >= 0:
+        _libc.syscall(control, _UNLINK, found, _USER_RING)
+
+
+def _shared(name: str) -> Path:
+    """Where a unit looks that shares the host's memory for files."""
+    return Path("/dev/shm", name)  # noqa: S108
+
+
+def _path(name: str) -> str:
+    return f"/run/{name}.socket"
+
+
+def _objects(name: str, key: int) -> dict[str, int]:
+    """Make System V objects, a POSIX queue and a key; say of each whether it is there."""
+    queue = _libc.mq_open(f"/{name}".encode(), os.O_RDWR | os.O_CREAT, 0o666, None)
+    if queue >= 0:
+        os.close(queue)
+    found = {
+        "shared memory": _libc.shmget(key, 1, _NEW),
+        "semaphores": _libc.semget(key, 1, _NEW),
+        "message queue": _libc.msgget(key, _NEW),
+        "POSIX queue": queue,
+        "key": -1,
+    }
+    add, _ = _KEYCTL.get(os.uname().machine, (None, None))
+    if add is not None:
+        word = name.encode()
+        found["key"] = _libc.syscall(add, b"user", word, word, ctypes.c_size_t(len(word)), _USER_RING)
+    return {what: 0 if made >= 0 else 1 for what, made in found.items()}
+
+
+def _listen(held: ExitStack, path: str) -> str:
+    listener = held.enter_context(socket.socket(socket.AF_UNIX))
+    listener.bind(path)
+    if path.startswith("/"):
+        Path(path).chmod(0o666)
+    listener.listen()
+    return path
 
 
 def socket_paths(table: str) -> tuple[str, ...]:
@@ -97,55 +159,12 @@ def _file(path: Path, content: str, mode: int) -> str:
     return str(path)
 
 
-def _socket(held: ExitStack, path: Path) -> str:
-    listener = held.enter_context(socket.socket(socket.AF_UNIX))
-    listener.bind(str(path))
-    held.callback(path.unlink, missing_ok=True)
-    path.chmod(0o666)
-    listener.listen()
-    return str(path)
-
-
-def _remove_folder() -> None:
-    if FOLDER.exists():
-        shutil.rmtree(FOLDER)
-
-
-def _objects(held: ExitStack, name: str, key: int) -> None:
-    """Make System V objects and a POSIX queue; where the host has no such thing, there is nothing to be found."""
-    removals: tuple[tuple[int, Callable[[int], object]], ...] = (
-        (_libc.shmget(key, 1, _NEW), lambda made: _libc.shmctl(made, _REMOVE, None)),
-        (_libc.semget(key, 1, _NEW), lambda made: _libc.semctl(made, 0, _REMOVE)),
-        (_libc.msgget(key, _NEW), lambda made: _libc.msgctl(made, _REMOVE, None)),
-    )
-    for made, remove in removals:
-        if made >= 0:
-            held.callback(remove, made)
-    path = f"/{name}".encode()
-    queue = _libc.mq_open(path, os.O_RDWR | os.O_CREAT, 0o666, None)
-    if queue >= 0:
-        held.callback(_libc.mq_unlink, path)
-        held.callback(os.close, queue)
-
-
-def _key(held: ExitStack, name: str) -> None:
-    """Put a key on the account's ring, where the host lets us."""
-    numbers = _KEYCTL.get(os.uname().machine)
-    if numbers is None:
-        return
-    add, control = numbers
-    word = name.encode()
-    made = _libc.syscall(add, b"user", word, word, ctypes.c_size_t(len(word)), _USER_RING)
-    if made >= 0:
-        held.callback(_libc.syscall, control, _UNLINK, made, _USER_RING)
-
-
 @contextmanager
 def _process(secret: str) -> Iterator[None]:
-    """Have a process of another account with the secret in its environment."""
+    """Have a process of another account with the secret in its environment; it ends with this one."""
     with subprocess.Popen(
-        ["/usr/bin/sleep", "600"],
-        stdin=subprocess.DEVNULL,
+        ["/usr/bin/cat"],
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={"CANARY_KEY": secret},

@@ -8,6 +8,7 @@ from sandbox.api import Sandbox
 from sandbox.attacks import Proof, proofs_of
 from sandbox.canaries import canaries
 from sandbox.capture import harness_pack
+from sandbox.errors import KeeperError, SandboxError
 from sandbox.probe_bundle import TARGET, probe_pack
 from sandbox.proving_room import Taking
 from sandbox.proving_stage import Stage
@@ -46,5 +47,10 @@ def stage(sandbox: Sandbox) -> Iterator[Stage]:
     with canaries() as planted, ExitStack() as held:
         set_up = Stage(sandbox=taking, mount=probes, harness=harness, planted=planted)
         for role in (Role.CANDIDATE, Role.SUBMITTED):
-            set_up.others[role] = held.enter_context(set_up.neighbour(role))
+            try:
+                set_up.others[role] = held.enter_context(set_up.neighbour(role))
+            except KeeperError:
+                raise
+            except SandboxError as error:
+                set_up.others[role] = str(error)
         yield set_up

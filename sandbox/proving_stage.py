@@ -17,6 +17,7 @@ from sandbox.contents import MemoryContents
 from sandbox.errors import CaptureError, KeeperError, SandboxError
 from sandbox.inspected import CaptureLimits, InspectionReader, outermost, request
 from sandbox.probe_bundle import probe_command
+from sandbox.properties import MOST_SIGNALS
 from sandbox.proving_room import Room, Taking, room
 from sandbox.spec import KIB, MIB, PYTHON, Limits, Mount, Role, UnitSpec
 from sandbox.termination import Stop
@@ -55,15 +56,7 @@ _ENDS: tuple[tuple[Limits, dict[str, tuple[str, ...]]], ...] = (
         },
     ),
     (POURING, {"output": ("pour", "1"), "errors": ("pour", "2")}),
-    (
-        LEAVING,
-        {
-            "leaver": ("leave",),
-            "both-streams": ("fill", str(FILLED)),
-            "terminated": ("give-up", "15"),
-            "killed": ("give-up", "9"),
-        },
-    ),
+    (LEAVING, {"leaver": ("leave", str(FILLED)), "terminated": ("give-up", "15")}),
 )
 """Programs that end in some way, by name, with the limits they are to meet."""
 
@@ -79,18 +72,18 @@ class Stage:
     """Where the inspection's harness is."""
     planted: Canaries
     others: dict[Role, object] = field(default_factory=dict)
-    """What units that are there all the time told of themselves."""
+    """What units that are there all the time told of themselves; a sentence in place of one that could not be had."""
 
     def observe(self, role: Role) -> Observations:
         """Make every observation that a role's units can give."""
         found = self.look(role)
-        for name, act in (("eat", self._eat), ("end", self._ends), ("end", self._resist)):
-            found |= _unless_broken(name, act, role)
+        for units, act in ((("eat",), self._eat), (("end",), self._ends), (("end",), self._resist)):
+            found |= _unless_broken(units, act, role)
         return found
 
     def look(self, role: Role, widen: Callable[[UnitSpec], UnitSpec] = lambda spec: spec) -> Observations:
         """Look around from inside a unit; `widen` changes its spec."""
-        return _unless_broken("look", lambda role: self._look(role, widen), role)
+        return _unless_broken(("look", "hold", "capture"), lambda role: self._look(role, widen), role)
 
     @contextmanager
     def neighbour(self, role: Role) -> Iterator[object]:
@@ -106,10 +99,13 @@ class Stage:
     def _look(self, role: Role, widen: Callable[[UnitSpec], UnitSpec]) -> Observations:
         """Look around with a unit of another role, and one of the same, beside it."""
         other = self.others[Role.SUBMITTED if role is Role.CANDIDATE else Role.CANDIDATE]
+        if isinstance(other, str):
+            raise SandboxError(f"no unit of another role is beside it: {other}")
         with self.neighbour(role) as same, room(self.sandbox, role, LOOKING, self.mount, self._leave) as place:
             spec = widen(place.spec(probe_command("look", "--", ARGUMENT)))
             found = _lines("look", self._run(spec, self._told(place, other, same))[0])
-            return found | (self._capture(place) if role is Role.INSPECTION else {})
+            found["hold/host"], found["hold/neighbour"] = dict(self.planted.made), _made(same)
+            return found | _unless_broken(("capture",), lambda _: self._capture(place), role)
 
     def _told(self, place: Room, *neighbours: object) -> bytes:
         planted = self.planted
@@ -125,7 +121,7 @@ class Stage:
 
     def _capture(self, place: Room) -> Observations:
         """Read what was left, as every capture does, and tell what came of it."""
-        if place.changes is None:
+        if place.changes is None:  # Nobody left anything here.
             return {}
         changes, limits, contents = outermost(place.changes), CaptureLimits(file_bytes=1 * MIB), MemoryContents()
         reader = InspectionReader(changes, limits, contents)
@@ -149,6 +145,7 @@ class Stage:
             "forks": EATING.tasks,
             "threads": EATING.tasks,
             "descriptors": EATING.descriptors,
+            "timers": MOST_SIGNALS,
             "file-bytes": EATING.file_bytes,
             "sparse-file": EATING.file_bytes,
             "disk-bytes": disk,
@@ -195,7 +192,7 @@ class Stage:
 
     def _never_begun(self, place: Room) -> object:
         """End a unit before its go, and give how that reads."""
-        with self.sandbox.start(place.spec(probe_command("leave"))) as running:
+        with self.sandbox.start(place.spec(probe_command("give-up", "15"))) as running:
             running.stop(Stop.KILLED)
             ended = running.termination()
         return {"cause": ended.cause.value, "status": ended.status, "succeeded": ended.succeeded}
@@ -211,14 +208,14 @@ class Stage:
             return result, {"elapsed_ms": elapsed, "shut": _is_shut(running.stdout) and _is_shut(running.stderr)}
 
 
-def _unless_broken(unit: str, act: Callable[[Role], Observations], role: Role) -> Observations:
-    """Observe something; a unit that cannot be had gives a sentence in its place."""
+def _unless_broken(units: tuple[str, ...], act: Callable[[Role], Observations], role: Role) -> Observations:
+    """Observe something; units that cannot be had give a sentence in their place."""
     try:
         return act(role)
     except KeeperError:
         raise
     except SandboxError as error:
-        return {unit: f"no observation: {error}"}
+        return dict.fromkeys(units, f"no observation: {error}")
 
 
 def _first_line(running: Running) -> object:
@@ -232,6 +229,11 @@ def _first_line(running: Running) -> object:
             raise SandboxError(f"a neighbour did not tell who it is: {data[:_SAID]!r}")
         data += more
     return json.loads(data)
+
+
+def _made(told: object) -> object:
+    """Give what a neighbour says of its own canaries."""
+    return told.get("made") if isinstance(told, dict) else None
 
 
 def _lines(unit: str, result: UnitResult) -> Observations:

@@ -1,6 +1,7 @@
 """Takes of everything that a unit has a limit on until the kernel says no, and counts how much that was."""
 
 import _thread
+import ctypes
 import errno
 import json
 import os
@@ -9,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 
-from .kernel import UNKNOWN
+from .kernel import UNKNOWN, call
 
 _MOST = 1 << 16
 _BLOCK = 1 << 20
@@ -24,6 +25,7 @@ def eat(argv: list[str]) -> int:
         ("forks", forks),
         ("threads", threads),
         ("descriptors", descriptors),
+        ("timers", timers),
         ("file-bytes", lambda: file_bytes(place)),
         ("sparse-file", lambda: sparse_file(place, large)),
         ("disk-bytes", lambda: disk_bytes(place)),
@@ -96,6 +98,17 @@ def descriptors() -> dict[str, int]:
     return counted
 
 
+def timers() -> dict[str, int]:
+    """Make timers, each of which keeps a signal waiting, until there is no more; they go with this process."""
+    made = ctypes.c_int()
+
+    def make(_: int) -> None:
+        if answer := call("timer_create", 1, 0, ctypes.addressof(made)):
+            raise OSError(answer, os.strerror(answer))
+
+    return _counted(make)
+
+
 def file_bytes(place: str) -> dict[str, int]:
     """Write one file until it may not grow; the count is of bytes."""
     descriptor = os.open(place, _O_TMPFILE)
@@ -140,23 +153,4 @@ def disk_files(place: str) -> dict[str, int]:
     return counted
 
 
-def remember(argv: list[str]) -> int:
-    """Take memory until something ends this: of the heap, or of files without a place."""
-    held: list[object] = []
-    for _ in range(int(argv[1]) // _BLOCK):
-        if argv[0] == "heap":
-            held.append(bytearray(b"x") * _BLOCK)
-        else:
-            held.append(os.memfd_create("eaten"))
-            os.write(int(str(held[-1])), b"x" * _BLOCK)
-    sys.stdout.write("all of it\n")
-    return 0
-
-
-def pour(argv: list[str]) -> int:
-    """Write to a stream for ever, without a line's end."""
-    while True:
-        os.write(int(argv[0]), b"x" * (1 << 14))
-
-
-PROGRAMS: dict[str, Callable[[list[str]], int]] = {"eat": eat, "remember": remember, "pour": pour}
+PROGRAMS: dict[str, Callable[[list[str]], int]] = {"eat": eat}

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
-from .kernel import call
+from .kernel import call, tried
 
 _PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/home/agent", "/work")  # noqa: S108 - the unit's own
 _NEW = 0o1000 | 0o666
@@ -20,10 +20,9 @@ def hold(argv: list[str]) -> int:
     name, key, secret, network = argv
     with ExitStack() as held:
         port = None if network == "shared" else _open_sockets(held, name)
-        _write_files(name, secret)
-        _make_objects(name, int(key))
+        made = {**_write_files(name, secret), **_make_objects(name, int(key))}
         namespaces = {each: os.readlink(f"/proc/self/ns/{each}") for each in os.listdir("/proc/self/ns")}  # noqa: PTH115, PTH208
-        told = {"pid": os.getpid(), "uid": os.getuid(), "namespaces": namespaces, "port": port}
+        told = {"pid": os.getpid(), "uid": os.getuid(), "namespaces": namespaces, "port": port, "made": made}
         sys.stdout.write(json.dumps(told) + "\n")
         sys.stdout.flush()
         while os.read(0, 1 << 10):
@@ -41,23 +40,23 @@ def _open_sockets(held: ExitStack, name: str) -> int | None:
     return None
 
 
-def _write_files(name: str, secret: str) -> None:
-    for place in _PLACES:
-        with suppress(OSError):  # Not every role can write to each.
-            path = f"{place}/{name}"
-            with open(path, "w", encoding="ascii") as file:  # noqa: PTH123
-                file.write(secret)
-            os.chmod(path, _MODE)  # noqa: PTH101 - so that its mode hides nothing
+def _write_files(name: str, secret: str) -> dict[str, int]:
+    def write(path: str) -> None:
+        with open(path, "w", encoding="ascii") as file:  # noqa: PTH123
+            file.write(secret)
+        os.chmod(path, _MODE)  # noqa: PTH101 - so that its mode hides nothing
+
+    return {f"a file in {place}": tried(lambda place=place: write(f"{place}/{name}")) for place in _PLACES}  # type: ignore[misc]
 
 
-def _make_objects(name: str, key: int) -> None:
-    queue = ctypes.create_string_buffer(name.encode())
-    call("shmget", key, 1, _NEW)
-    call("semget", key, 1, _NEW)
-    call("msgget", key, _NEW)
-    call("mq_open", ctypes.addressof(queue), os.O_RDWR | os.O_CREAT, _MODE)
-    kind = ctypes.create_string_buffer(b"user")
-    call("add_key", ctypes.addressof(kind), ctypes.addressof(queue), ctypes.addressof(queue), len(name), -4)
+def _make_objects(name: str, key: int) -> dict[str, int | None]:
+    word = ctypes.create_string_buffer(name.encode())
+    return {
+        "shared memory": call("shmget", key, 1, _NEW),
+        "semaphores": call("semget", key, 1, _NEW),
+        "message queue": call("msgget", key, _NEW),
+        "POSIX queue": call("mq_open", ctypes.addressof(word), os.O_RDWR | os.O_CREAT, _MODE),
+    }
 
 
 PROGRAMS: dict[str, Callable[[list[str]], int]] = {"hold": hold}

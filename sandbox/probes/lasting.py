@@ -1,4 +1,4 @@
-"""Programs that want to last longer than they may, or to look as if they had ended well."""
+"""Programs that want to last longer than they may."""
 
 import os
 import signal
@@ -6,6 +6,8 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
+
+from .ending import fill
 
 _WORDS = b"EXTEND_TIMEOUT_USEC=60000000\nMAINPID=%d\nWATCHDOG=1"
 _NOTIFIED = ("/run/systemd/notify", "/run/systemd/private")
@@ -50,9 +52,9 @@ def _burn_until(deadline: float) -> None:
         sum(range(1000))
 
 
-def leave(_argv: list[str]) -> int:
-    """Tell the start, and end, while a daemon that no polite signal ends keeps all streams open."""
-    os.write(1, b"started\n")
+def leave(argv: list[str]) -> int:
+    """Fill both streams, and end, while a daemon that no polite signal ends keeps them open."""
+    fill(int(argv[0]))
     _ignore_all()
     _daemon(_sleep)
     return 0
@@ -63,25 +65,4 @@ def _sleep() -> None:
         time.sleep(60)
 
 
-def fill(argv: list[str]) -> int:
-    """Write so many bytes to standard error, and only then as many to standard output."""
-    for stream in (2, 1):
-        left = int(argv[0])
-        while left:
-            left -= os.write(stream, b"x" * min(left, 1 << 14))
-    return 0
-
-
-def give_up(argv: list[str]) -> int:
-    """End by a signal of one's own."""
-    os.write(1, b"ALL PASSED\n")
-    os.kill(os.getpid(), int(argv[0]))
-    return 0
-
-
-PROGRAMS: dict[str, Callable[[list[str]], int]] = {
-    "resist": resist,
-    "leave": leave,
-    "fill": fill,
-    "give-up": give_up,
-}
+PROGRAMS: dict[str, Callable[[list[str]], int]] = {"resist": resist, "leave": leave}

@@ -16,6 +16,7 @@ class Neighbour:
     uid: int
     namespaces: dict[str, str]
     port: int | None
+    made: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Told:
     namespaces: dict[str, str]
     gate: int | None
     neighbours: list[Neighbour]
+    made: list[list[object]]
 
     @property
     def held(self) -> str:
