@@ -9,6 +9,7 @@ from runner.agent_end import agent_end, agent_run
 from runner.agents.model import AgentTask
 from runner.agents.registry import AGENTS
 from runner.artifacts import read_sealed
+from runner.bundles.held import fact_of
 from runner.canonical import canonical, canonical_lines, parse, sha256
 from runner.documents import writing
 from runner.documents.evidence import Begun, Host, Submission
@@ -20,6 +21,7 @@ from runner.documents.facts import (
     Origin,
     Phase,
     Phases,
+    RuntimeFact,
     Spent,
     Unavailable,
     VoidFact,
@@ -251,12 +253,18 @@ class Attempts:
         self.store.seal_void(void(trail.trial, facts, made), files)
         trail.ledger.unlink(missing_ok=True)
 
+    def _runtime_fact(self, candidate: Candidate) -> RuntimeFact | None:
+        name = AGENTS[candidate.agent].runtime
+        bundle = None if name is None else self.runtime.bundles.get(name)
+        return None if bundle is None else fact_of(bundle)
+
     def _origin(self, candidate: Candidate, staged: Staged) -> Origin:
         routes = {route.id: route for route in self.manifest.routes}
         return Origin(
             runner=__version__,
             host_sha256=sha256(canonical(self._host())),
             toolchains=tuple(mount.object for mount in staged.toolchain),
+            runtime=self._runtime_fact(candidate),
             scripted=candidate.route is not None and routes[candidate.route].is_scripted,
             controls=Controls(self.manifest.controls),
         )

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from runner.agents.model import AgentTask
 from runner.agents.registry import AGENTS
+from runner.bundles.held import needed_runtimes, runtime_root
 from runner.config import PhaseLimits, ReleaseConfig
 from runner.documents.writing import decimal_text
 from runner.inputs import Inputs
@@ -167,10 +168,21 @@ def _missing(settings: Settings, config: ReleaseConfig, candidates: tuple[Candid
     for candidate in candidates:
         if candidate.agent not in AVAILABLE:
             yield f"agent {candidate.agent} of {candidate.id}: not yet available in this version"
+        else:
+            yield from _missing_runtime(settings, config, candidate)
         route = config.route(candidate.route)
         name = None if route is None else route.credential
         if name is not None and settings.credential(name) is None:
             yield f"{name}, the key of route {candidate.route}, for {candidate.id}: set it in the environment"
+
+
+def _missing_runtime(settings: Settings, config: ReleaseConfig, candidate: Candidate) -> Iterator[str]:
+    for name in needed_runtimes((candidate,)):
+        root = runtime_root(name, config.clean_room, settings)
+        if root is None:
+            yield f"clean_room.{name}_root, for {candidate.id}: run scripts/runtimes, and name the folder it tells"
+        elif not root.is_dir():
+            yield f"{root}, the program of {candidate.id}: run scripts/runtimes"
 
 
 def rehearsal_text(shown: Rehearsal) -> str:

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from runner.agents.registry import AGENTS
 from runner.config import ReleaseConfig
 from runner.finding import Finding, Severity, Subject
 from runner.freezing import CONTROLS
+from runner.gateway.routes import PROTOCOLS, speaks
 from runner.host_copies import host_copies
 from runner.inputs import Inputs
 from runner.nomination import PATCH_SUFFIX
@@ -67,9 +69,10 @@ def _candidate(candidate: Candidate, route: Route | None, field: str, subject: S
     if candidate.network is NetworkMode.DIRECT:
         message, mend = "direct is not yet available in this version", "write network: gateway"
         yield subject.error(f"{field}.network", message, mend)
-    if candidate.variant is not None and candidate.agent in AVAILABLE:
-        message = f"agent {candidate.agent} passes no reasoning variant on"
-        yield subject.warning(f"{field}.reasoning_variant", message, "set it by the route's extra_body")
+    dialect = AGENTS[candidate.agent].dialect if candidate.agent in AVAILABLE else None
+    if route is not None and dialect is not None and not speaks(route, dialect):
+        message = f"agent {candidate.agent} speaks {PROTOCOLS[dialect]}, and route {route.id} {route.protocol}"
+        yield subject.error(f"{field}.route", message, f"name a route whose protocol is {PROTOCOLS[dialect]}")
     if route is not None and not route.is_scripted and not _has_ceiling(candidate):
         mend = "add a budget with usd, requests or tokens"
         yield subject.warning(f"{field}.budget", "nothing bounds what a try may spend", mend)

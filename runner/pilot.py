@@ -2,12 +2,15 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from runner.agents.registry import AGENTS
 from runner.attempt import Attempts
+from runner.bundles.bundle import Bundle
+from runner.bundles.held import load_runtimes
+from runner.documents.runtimes import RuntimeName
 from runner.errors import DocumentError, UsageError
 from runner.folder import list_files
 from runner.freezer import Frozen, accounts_of
@@ -112,7 +115,8 @@ def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell) ->
     candidates = {each.id: each for each in frozen.manifest.candidates}
     active = tuple(candidates[name] for name in dict.fromkeys(step.cell.candidate for step in todo))
     check_runnable(settings, frozen, active)
-    with _attempts(settings, frozen, store, active, tell) as attempts:
+    bundles = load_runtimes(active, frozen.inputs.config.clean_room, settings, frozen.inputs.file)
+    with _attempts(settings, frozen, store, active, bundles, tell) as attempts:
         # Again, now that the lock is ours: until then another run may have gone on with the same attempts.
         todo = _todo(frozen, store, cells, wanted)
         run = _Run(frozen=frozen, attempts=attempts, candidates=candidates, wanted=wanted, tell=tell)
@@ -163,7 +167,12 @@ def _states(store: Store, cell: Cell, rule: str) -> tuple[TryState, ...]:
 
 @contextmanager
 def _attempts(
-    settings: Settings, frozen: Frozen, store: Store, candidates: tuple[Candidate, ...], tell: Tell
+    settings: Settings,
+    frozen: Frozen,
+    store: Store,
+    candidates: tuple[Candidate, ...],
+    bundles: Mapping[RuntimeName, Bundle],
+    tell: Tell,
 ) -> Iterator[Attempts]:
     """Open the clean room, see that its walls hold, and open the gateway and scripted providers that are needed."""
     routes = {route.id: route for route in frozen.manifest.routes}
@@ -187,6 +196,7 @@ def _attempts(
                 routes=routes,
                 base_urls=urls,
                 credential=settings.credential,
+                bundles=bundles,
             ),
             stages=Stages(sandbox=sandbox, workbench=frozen.workbench, limits=frozen.manifest.limits),
             proofs=digests(proofs),

@@ -46,8 +46,12 @@ class Agent(StrEnum):
 CONTROLS = frozenset({Agent.ORACLE, Agent.PATCH, Agent.NOP})
 """Agents without a model: they need no route and get no network."""
 
-AVAILABLE = frozenset({Agent.NATIVE}) | CONTROLS
+AVAILABLE = frozenset({Agent.NATIVE, Agent.OPENCODE, Agent.CODEX, Agent.CLAUDE}) | CONTROLS
 """Agents that this version can run; the others are read, linted and refused at run."""
+
+
+Protocol = Literal["chat-completions", "responses", "messages"]
+"""How a provider is asked: OpenAI's chat completions or Responses, Anthropic's Messages."""
 
 
 class Status(StrEnum):
@@ -132,6 +136,9 @@ class Candidate(Participant):
     """Without meaning for controls, which reach nothing."""
     budget: Budget = Budget()
     """Ceilings of each of its tries."""
+    provider_tools: tuple[Line, ...] = ()
+    """What the provider may do for it beyond its model: types of tools that it runs (`web_search`), or members of a
+    request (`plugins`). All else of the kind is refused; what was asked for stands in the ledger."""
     metadata: Mapping[Line, JsonValue] = Field(default_factory=dict)
     """What the provider tells of the model; copied, never read."""
     nominations: tuple[Identifier, ...] | None = None
@@ -175,8 +182,10 @@ class Route(Shape):
 
     id: Identifier
     """The route's id."""
-    protocol: Literal["chat-completions"] = "chat-completions"
-    """How the provider is spoken to."""
+    protocol: Protocol = "chat-completions"
+    """How the provider is spoken to: what the agents that take this route speak. A scripted route speaks all."""
+    bearer: bool = False
+    """Send the key as `Authorization: Bearer`, whatever the protocol's own header is."""
     base_url: BaseUrl | None = None
     """The provider's address; `/chat/completions` and the like are added to it."""
     scripted: HostPath | None = None

@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
-from runner.agents.model import Agent, AgentCommand, AgentTask
+from runner.agents.model import AGENT_TARGET, Agent, AgentCommand, AgentTask
 from runner.agents.registry import AGENTS
 from runner.agents.traffic import metered
+from runner.bundles.bundle import Bundle
 from runner.documents.ledger import LedgerLine
+from runner.documents.runtimes import RuntimeName
 from runner.documents.telemetry import Preflight, Telemetry
 from runner.gateway.client import AttemptTraffic, Gateway
 from runner.gateway.errors import GatewayError
@@ -57,6 +59,8 @@ class Runtime:
     base_urls: Mapping[str, str]
     """Where each route leads, by its id; a scripted provider's address for a scripted one."""
     credential: Callable[[str], str | None]
+    bundles: Mapping[RuntimeName, Bundle] = field(default_factory=dict)
+    """The agents' own programs that are needed."""
     _probed: dict[str, Asked] = field(default_factory=dict)
 
     def preflight(self, candidate: Candidate, limits: Limits, on_line: OnLine) -> Asked:
@@ -103,7 +107,7 @@ class Runtime:
         command = agent.command(task)
         with ExitStack() as stack:
             gate, traffic = self._reach(agent, candidate, room, on_line, stack)
-            result = run(self.sandbox, self._spec(command, room, gate), stdin=command.stdin)
+            result = run(self.sandbox, self._spec(agent, command, room, gate), stdin=command.stdin)
         lines = () if traffic is None else traffic.lines
         telemetry = agent.telemetry(result.stdout, result.stderr, result.termination)
         return Ran(
@@ -118,13 +122,14 @@ class Runtime:
         """Open the gate and have the gateway serve it, for agents that ask a model."""
         if not agent.needs_gateway:
             return None, None
-        if self.gateway is None or candidate.route is None:
+        if self.gateway is None or candidate.route is None or agent.dialect is None:
             raise GatewayError(f"{candidate.id} asks a model, and there is no gateway or no route")
         route = self.routes[candidate.route]
         terms = terms_of(
             room.label,
             candidate,
             route,
+            agent.dialect,
             base_url=self.base_urls[route.id],
             credential=None if route.credential is None else self.credential(route.credential),
         )
@@ -132,8 +137,11 @@ class Runtime:
         traffic = stack.enter_context(self.gateway.attempt(terms, os.dup(gate.listener), on_line))
         return gate, traffic
 
-    def _spec(self, command: AgentCommand, room: "Room", gate: Gate | None) -> UnitSpec:
-        shown = tuple(Mount(object=self.sandbox.store(pack), target=target) for target, pack in command.packs)
+    def _spec(self, agent: Agent, command: AgentCommand, room: "Room", gate: Gate | None) -> UnitSpec:
+        packs = list(command.packs)
+        if agent.runtime is not None:
+            packs.append((AGENT_TARGET, self.bundles[agent.runtime].pack))
+        shown = tuple(Mount(object=self.sandbox.store(pack), target=target) for target, pack in packs)
         network = Network() if gate is None else Network(reach=Reach.GATE, namespace=gate.namespace, port=gate.port)
         return UnitSpec(
             role=Role.CANDIDATE,

@@ -39,16 +39,10 @@ SETTINGS = (
 )
 """No retries of its own: it is the gateway that tries again and gives up."""
 
-_KINDS = (
-    "auth",
-    "quota",
-    "unknown_model",
-    "provider_failed",
-    "network",
-    "malformed",
-    "refused",
-    "context_length",
-)
+_UNKNOWN_MODEL = 404
+"""A status in whose place Claude Code tells its own words."""
+_SYNTHETIC = "<synthetic>"
+"""The model of messages that Claude Code makes up, to show errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +92,8 @@ class Claude:
 
 
 def _blocks(event: Event, kind: str) -> list[Event]:
+    if member(event, "message", "model") == _SYNTHETIC:
+        return []
     content = member(event, "message", "content")
     blocks = content if isinstance(content, list) else []
     return [block for block in blocks if isinstance(block, dict) and block.get("type") == kind]
@@ -130,9 +126,8 @@ def _final_error(result: Event | None) -> AgentError | None:
     if result is None or result.get("is_error") is not True:
         return None
     message = text_of(result.get("result"), FINAL_LIMIT) or text_of(result.get("subtype"), NAME_LIMIT) or ""
-    # The gateway's errors begin with its word for them; Claude Code shows them behind its own.
-    kind = next((kind for kind in _KINDS if f"{kind}:" in message), None)
-    return agent_error(message, kind=kind, status=result.get("api_error_status"))
+    status = result.get("api_error_status")
+    return agent_error(message, kind="unknown_model" if status == _UNKNOWN_MODEL else None, status=status)
 
 
 def _claims(result: Event | None) -> Claims:

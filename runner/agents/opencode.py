@@ -135,11 +135,13 @@ def _final_error(events: Iterable[Event]) -> AgentError | None:
     if not errors:
         return None
     data = member(errors[-1], "data")
-    body = member(data, "responseBody")
-    told = agent_error(body) if isinstance(body, str) else None
     named = text_of(member(errors[-1], "name"), NAME_LIMIT)
-    kind = told.kind if told is not None and told.kind != "unknown" else named
-    return agent_error(member(data, "message") or named, kind=kind, status=member(data, "statusCode"))
+    message = member(data, "message") or named
+    # The gateway's own word stands in the body it answered with, or in the error that ended a stream.
+    body = member(data, "responseBody")
+    told = agent_error(body if isinstance(body, str) else message)
+    kind = told.kind if told.kind != "unknown" else named
+    return agent_error(message, kind=kind, status=member(data, "statusCode"))
 
 
 def _claims(steps: list[object]) -> Claims:

@@ -15,6 +15,8 @@ _LARGEST = 2**53
 _KINDS = {"provider_failed": "overloaded"}
 """Failure kinds of the ledger that agents are told by another word."""
 _CODE = re.compile(r'"code"\s*:\s*"([a-z_]{1,40})"')
+_WORD = re.compile(r"\b(auth|quota|unknown_model|provider_failed|network|malformed|refused|context_length|budget): ")
+"""Our gateway's word for a failure, in the body of an answer or at the beginning of its message."""
 
 
 def json_lines(stdout: bytes) -> tuple[list[Event], int]:
@@ -83,9 +85,13 @@ def finish_reasons(reasons: Iterable[object]) -> tuple[FinishReason, ...]:
     return tuple(FinishReason(reason=reason, times=count) for reason, count in sorted(times.most_common(NAMES)))
 
 
+def _told_kind(text: str) -> str | None:
+    found = _CODE.search(text) or _WORD.search(text)
+    return found[1] if found else None
+
+
 def agent_error(message: object, *, kind: str | None = None, status: object = None) -> AgentError:
     """Put an agent's last error down; its kind is our gateway's word, where that can be found in it."""
     text = text_of(message, MESSAGE_LIMIT) or ""
-    found = _CODE.search(text)
-    named = kind or (found[1] if found else "unknown")
+    named = kind or _told_kind(text) or "unknown"
     return AgentError(kind=_KINDS.get(named, named)[:NAME_LIMIT], status=status_of(status), message=text)

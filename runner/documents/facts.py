@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from evaluators.model import Assurance, VerdictCause
 from runner.documents.model import DecimalText, Identifier, Milliseconds, Sha256, Shape
+from runner.documents.runtimes import RuntimeName
 from runner.documents.telemetry import ProbeReason
 from sandbox.termination import Cause
 from sandbox.tree import Kind
@@ -184,6 +185,16 @@ class Phases(Shape):
     """All hidden checks together."""
 
 
+class RuntimeFact(Shape):
+    """An agent's own program, as it lay on this host."""
+
+    agent: RuntimeName
+    version: str | None
+    """Null where no record of its installation is there."""
+    tree_sha256: Sha256
+    """Tree digest of all its files."""
+
+
 class Origin(Shape):
     """What made a document, besides what the manifest freezes."""
 
@@ -193,6 +204,8 @@ class Origin(Shape):
     """Of the host's facts (host.json); null where the host was never reached."""
     toolchains: tuple[Sha256, ...] = ()
     """Object ids of what the units were given to work with."""
+    runtime: RuntimeFact | None = None
+    """The agent's own program; null for agents of ours."""
     scripted: bool
     """The model was played from a scenario."""
     controls: Controls

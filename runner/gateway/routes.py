@@ -1,16 +1,33 @@
 """From a release's roster to what the gateway is told. Pure."""
 
+from collections.abc import Mapping
+
+from runner.agents.model import Dialect
 from runner.gateway.relay.terms import Ceilings, Patience, Terms
-from runner.roster import Candidate, Judge, Route
+from runner.roster import Candidate, Judge, Protocol, Route
 
 SCRIPTED_PATIENCE = Patience(first_wait_ms=20)
 """A scripted provider comes back at once or never."""
+
+
+PROTOCOLS: Mapping[Dialect, Protocol] = {
+    "chat": "chat-completions",
+    "responses": "responses",
+    "messages": "messages",
+}
+"""What a configuration calls each protocol of the gateway."""
+
+
+def speaks(route: Route, dialect: Dialect) -> bool:
+    """Say whether an agent of some protocol can take a route."""
+    return route.is_scripted or route.protocol == PROTOCOLS[dialect]
 
 
 def terms_of(
     attempt: str,
     participant: Candidate | Judge,
     route: Route,
+    dialect: Dialect,
     *,
     base_url: str,
     credential: str | None,
@@ -24,7 +41,10 @@ def terms_of(
         attempt=attempt,
         base_url=base_url.rstrip("/"),
         model=participant.model,
+        dialect=dialect,
         credential=credential,
+        bearer=route.bearer,
+        features=participant.provider_tools if isinstance(participant, Candidate) else (),
         headers=tuple(sorted(route.headers.items())),
         extra_body=dict(route.extra_body),
         patience=SCRIPTED_PATIENCE if route.is_scripted else Patience(),

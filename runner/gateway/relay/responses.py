@@ -112,14 +112,17 @@ class Responses:
             raise BrokenAnswerError("no output")
 
     def error_body(self, code: str, message: str) -> bytes:
-        """Give an error as OpenAI does."""
-        error: Json = {"message": message, "type": kind_of(code), "param": None, "code": told(code)}
-        return json.dumps({"error": error}).encode()
+        """Give an error as OpenAI does; Codex shows the message alone, so its code stands in that too."""
+        return json.dumps({"error": {**_error(code, message), "type": kind_of(code), "param": None}}).encode()
 
     def error_event(self, code: str, message: str) -> bytes:
         """Give it as the end of a response."""
-        failed: Json = {"object": "response", "status": "failed", "error": {"code": told(code), "message": message}}
+        failed: Json = {"object": "response", "status": "failed", "error": _error(code, message)}
         return event("response.failed", {"type": "response.failed", "response": failed})
+
+
+def _error(code: str, message: str) -> Json:
+    return {"code": told(code), "message": f"{told(code)}: {message}"}
 
 
 def _foreign_tools(tools: object) -> Iterator[str]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from runner.gateway.relay.terms import Ceilings, Patience, Terms, TermsError, parse_terms
-from runner.gateway.routes import SCRIPTED_PATIENCE, terms_of
+from runner.gateway.routes import SCRIPTED_PATIENCE, speaks, terms_of
 from runner.roster import Agent, Budget, Candidate, Route
 
 
@@ -24,7 +24,7 @@ def test_a_route_and_a_budget_become_terms() -> None:
         extra_body={"seed": 1},
         amendments=("include_usage",),
     )
-    terms = terms_of("a", candidate(budget=budget), route, base_url="https://api.example/v1/", credential="k")
+    terms = terms_of("a", candidate(budget=budget), route, "chat", base_url="https://api.example/v1/", credential="k")
     assert terms == Terms(
         attempt="a",
         base_url="https://api.example/v1",
@@ -39,8 +39,23 @@ def test_a_route_and_a_budget_become_terms() -> None:
 
 def test_what_a_route_does_not_declare_is_not_done() -> None:
     route = Route(id="r", scripted="config/scenarios")
-    terms = terms_of("a", candidate(), route, base_url="http://127.0.0.1:1/v1", credential=None)
+    terms = terms_of(
+        "a",
+        candidate(provider_tools=("web_search",)),
+        route,
+        "messages",
+        base_url="http://127.0.0.1:1/v1",
+        credential=None,
+    )
     assert (terms.usage_reporting, terms.extra_body, terms.patience) == (False, {}, SCRIPTED_PATIENCE)
+    assert (terms.dialect, terms.features, terms.bearer) == ("messages", ("web_search",), False)
+
+
+def test_a_real_route_is_for_agents_of_its_protocol_and_a_scripted_one_for_all() -> None:
+    real = Route(id="r", base_url="https://api.example/v1", protocol="responses", bearer=True)
+    assert [speaks(real, each) for each in ("chat", "responses", "messages")] == [False, True, False]
+    scripted = Route(id="r", scripted="config/scenarios")
+    assert all(speaks(scripted, each) for each in ("chat", "responses", "messages"))
 
 
 def test_terms_survive_their_packet() -> None:
@@ -50,6 +65,9 @@ def test_terms_survive_their_packet() -> None:
         model="m",
         credential="k",
         headers=(("a", "b"),),
+        dialect="responses",
+        features=("web_search", "plugins"),
+        bearer=True,
         extra_body={"x": [1, None]},
         ceilings=Ceilings(usd="0.5"),
         patience=Patience(retries=1),

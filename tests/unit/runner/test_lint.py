@@ -258,18 +258,18 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "finding"),
     [
-        pytest.param({"candidates": [{**CANDIDATE, "agent": "codex"}]}, ("error", "candidates[0].agent"), id="agent"),
+        pytest.param(
+            {"candidates": [{**CANDIDATE, "agent": "single-shot"}]}, ("error", "candidates[0].agent"), id="agent"
+        ),
+        pytest.param(
+            {"candidates": [{**CANDIDATE, "agent": "codex"}]}, ("error", "candidates[0].route"), id="protocol"
+        ),
         pytest.param({"candidates": [{**CANDIDATE, "id": "controls"}]}, ("error", "candidates[0].id"), id="controls"),
         pytest.param({"candidates": [{**CANDIDATE, "id": "proofs"}]}, ("error", "candidates[0].id"), id="proofs"),
         pytest.param(
             {"candidates": [{**CANDIDATE, "network": "direct"}]},
             ("error", "candidates[0].network"),
             id="direct",
-        ),
-        pytest.param(
-            {"candidates": [{**CANDIDATE, "reasoning_variant": "high"}]},
-            ("warning", "candidates[0].reasoning_variant"),
-            id="variant",
         ),
         pytest.param({"routes": [REAL]}, ("warning", "candidates[1].budget"), id="no-ceiling"),
         pytest.param({"routes": [REAL]}, ("warning", "routes[0].credential"), id="no-key"),
@@ -289,7 +289,7 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
             id="no-recorded-patch",
         ),
         pytest.param(
-            {"judges": [{"id": "j", "agent": "claude", "model": "m"}]},
+            {"judges": [{"id": "j", "agent": "single-shot", "model": "m"}]},
             ("warning", "judges[0].agent"),
             id="judge",
         ),
@@ -333,7 +333,7 @@ def test_a_weak_release_is_told(tmp_path: Path, change: dict[str, object], findi
 def test_a_retired_candidate_is_left_in_peace(tmp_path: Path) -> None:
     gone = {
         **CANDIDATE,
-        "agent": "codex",
+        "agent": "single-shot",
         "status": "retired",
         "retired": {"reason": "gone", "date": "2026-01-01"},
     }
