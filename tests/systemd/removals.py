@@ -68,6 +68,8 @@ class Rooms:
     specs: dict[str, UnitSpec]
     probes: Mount
     walls: list[tuple[LauncherReport, tuple[str, ...], HostView]]
+    whole: dict[str, Seen] = field(default_factory=dict)
+    """What was seen of units that lack nothing, by their spec."""
 
     def tell(self, edits: Edits = (), guards: Sequence[str] = ()) -> None:
         """Say what units lack from now on."""
@@ -84,6 +86,13 @@ class Rooms:
         spec = self.specs[role]
         limits = replace(spec.limits, wall=timedelta(seconds=wall))
         return replace(spec, argv=(PYTHON, "-I", "-S", "-c", code), limits=limits)
+
+    def see_whole(self, spec: UnitSpec, edits: Edits, guards: Sequence[str]) -> Seen:
+        """Run a unit that lacks nothing but what all units of a removal lack, once for each kind of it."""
+        key = repr((spec, edits, guards))
+        if key not in self.whole:
+            self.whole[key] = self.see(spec, edits, guards)
+        return self.whole[key]
 
     def see(self, spec: UnitSpec, edits: Edits = (), guards: Sequence[str] = ()) -> Seen:
         """Run a unit without what is named, whatever its launcher says of that."""

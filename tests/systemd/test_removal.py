@@ -89,7 +89,7 @@ def told(words: str) -> Look:
 
 
 def is_told_late(seen: Seen) -> object:
-    return seen.termination is not None and seen.termination.usage.wall_ms > 1000
+    return seen.termination is not None and seen.termination.usage.wall_ms > 800
 
 
 def ends_by_itself(seen: Seen) -> object:
@@ -132,7 +132,7 @@ REMOVALS = (
     ),
     Removal(
         name="Restart", edits=(("put", "Restart", "always"),), scaled_guards=("signals, slowly",),
-        scaled=(("add", "RestartUSec", "t", 1_000_000),), code="raise SystemExit(3)",
+        scaled=(("add", "RestartUSec", "t", 900_000),), code="raise SystemExit(3)",
         look=lambda seen: ends(seen) == (Cause.EXIT.value, 3), held=True, gone=False,
     ),
     Removal(name="NotifyAccess", edits=(("put", "NotifyAccess", "all"),)),
@@ -141,7 +141,10 @@ REMOVALS = (
         name="SendSIGKILL", edits=(("put", "SendSIGKILL", False),), code=with_child(1.4, first=_DEAF),
         look=ends_by_itself,
     ),
-    Removal(name="TimeoutStopUSec", code=with_child(1.4, first=_DEAF), look=ends_by_itself),
+    Removal(
+        name="TimeoutStopUSec", edits=(("put", "TimeoutStopUSec", 6_000_000),), code=with_child(1.4, first=_DEAF),
+        look=ends_by_itself,
+    ),
     Removal(
         name="TimeoutStartUSec", edits=(("put", "TimeoutStartUSec", 60_000_000),),
         scaled=(("put", "TimeoutStartUSec", 900_000),), code=lives(1.4), look=ends_by_itself,
@@ -343,7 +346,7 @@ def test_its_removal_is_noticed(rooms: Rooms, removal: Removal) -> None:
         return removal.sees(rooms.see(spec, [*removal.scaled, *edits], [*removal.scaled_guards, *guards]))
 
     alone = removal.held if removal.alone is None else removal.alone
-    assert sees((), ()) == alone
+    assert removal.sees(rooms.see_whole(spec, removal.scaled, removal.scaled_guards)) == alone
     if lacks(justification.needs, rooms):
         assert sees(removal.without, removal.guards) == alone
     elif not justification.behind:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox import keeper, keeping, service, units
+from sandbox.boot import TARGET
 from sandbox.bus import Bus, UnitState
 from sandbox.image import Bounds
 from sandbox.properties import Property, PropertyValue, UnitPlace, unit_properties
@@ -26,6 +27,8 @@ Edit = Sequence[Any]
 `set NAME ENTRY OPTION NEW`."""
 
 _BOOT = Path("/run/systemd/system/sysinit.target")
+_PRIVATE = Path("/run/systemd/system", TARGET)
+"""What only a private manager boots to."""
 _DAY = 86_400.0
 
 
@@ -97,7 +100,7 @@ def main(file: Path) -> int:
 
     def properties(spec: UnitSpec, place: UnitPlace) -> tuple[Property, ...]:
         edits = told("edits")
-        if ["drop", "DefaultDependencies"] in edits and _BOOT.parent.exists() and not _BOOT.is_symlink():
+        if ["drop", "DefaultDependencies"] in edits and _PRIVATE.exists() and not _BOOT.is_symlink():
             raise ValueError("sysinit.target is not masked here: it would really be started")
         return edited(unit_properties(spec, place), edits)
 
@@ -159,7 +162,7 @@ def _signals_stand_aside(is_out: Callable[[str], bool]) -> None:
     looking, telling = units.Units._look_for_end, Bus.told
 
     def look(self: units.Units, unit: units.Unit, now: float) -> None:
-        units._POLL_SECONDS = 0.1 if is_out("signals") else 2.5
+        units._POLL_SECONDS = 0.1 if is_out("signals") else 2.0
         looking(self, unit, now)
 
     def told(self: Bus, unit: str) -> UnitState | None:
