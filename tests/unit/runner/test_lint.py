@@ -262,7 +262,9 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
             {"candidates": [{**CANDIDATE, "agent": "single-shot"}]}, ("error", "candidates[0].agent"), id="agent"
         ),
         pytest.param(
-            {"candidates": [{**CANDIDATE, "agent": "codex"}]}, ("error", "candidates[0].route"), id="protocol"
+            {"candidates": [{**CANDIDATE, "agent": "codex"}], "routes": [REAL]},
+            ("error", "candidates[0].route"),
+            id="protocol",
         ),
         pytest.param({"candidates": [{**CANDIDATE, "id": "controls"}]}, ("error", "candidates[0].id"), id="controls"),
         pytest.param({"candidates": [{**CANDIDATE, "id": "proofs"}]}, ("error", "candidates[0].id"), id="proofs"),
