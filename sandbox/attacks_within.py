@@ -143,7 +143,7 @@ _CALLS = table(
     Area.SANDBOX,
     (
         "kernel-calls", (2, 19, 20), ALL,
-        "make 53 system calls that no program here needs, mount, ptrace, bpf and io_uring among them",
+        f"make {len(_KERNEL_CALLS)} system calls that no program here needs, as mount, ptrace, bpf and io_uring",
         "EPERM or ENOSYS",
         "look/kernel-calls", refused(_KERNEL_CALLS, EPERM, ENOSYS),
     ),
