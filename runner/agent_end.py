@@ -44,13 +44,20 @@ class AgentRun:
     """The ledger's last request failed by what was in it."""
     agent_agrees: bool = False
     """The agent's own final error is the ledger's last failure."""
+    told_error: str | None = None
+    """The agent's own last words are an error, whatever its program's status."""
+    answered: bool = True
+    """A model answered at least once, or there is none."""
 
 
 def agent_run(termination: Termination, ledger: Iterable[LedgerLine], telemetry: Telemetry) -> AgentRun:
     """Read off the ledger and the agent's own story what bears on how its run ended."""
     chats = sorted((line for line in ledger if line.asks_model), key=lambda line: line.sequence)
+    error = telemetry.final_error
+    told = None if error is None else f"{error.kind}: {error.message}"
+    answered = telemetry.traffic is None or any(line.complete and line.failure is None for line in chats)
     if not chats or chats[-1].failure is None:
-        return AgentRun(termination=termination)
+        return AgentRun(termination=termination, told_error=told, answered=answered)
     last = chats[-1]
     said = f"request {last.sequence} failed: {last.failure}, status {last.status_upstream or 'none'}"
     theirs = last.refusal is None and last.failure in PROVIDERS_OWN
@@ -60,13 +67,16 @@ def agent_run(termination: Termination, ledger: Iterable[LedgerLine], telemetry:
         provider_outage=said if theirs else None,
         request_refused=None if theirs else f"request {last.sequence}: {last.refusal or last.failure}",
         agent_agrees=_agrees(telemetry, last),
+        told_error=told,
+        answered=answered,
     )
 
 
 def agent_end(run: AgentRun) -> AgentFailure | VoidFact | None:
     """Decide whether a run failed, says nothing, or came to its end (None).
 
-    An agent that was killed, timed out or ended well was not ended by its provider, whatever happened.
+    An agent that was killed, timed out or ended well was not ended by its provider, whatever happened. A program
+    that ends well while it tells an error, or that no model ever answered, did not end well.
     """
     end = run.termination
     if end.is_fault:
@@ -75,7 +85,8 @@ def agent_end(run: AgentRun) -> AgentFailure | VoidFact | None:
     if end.cause is Cause.KILLED and not run.budget_spent:
         why = "the run was stopped from outside"
         return VoidFact(blame=Blame.RUNNER, phase=Phase.SOLUTION, reason=why, interrupted=True)
-    if end.succeeded:
+    ended_well = end.succeeded and run.told_error is None and run.answered
+    if ended_well:
         return None
     if end.cause is Cause.EXIT and run.provider_outage is not None and run.agent_agrees:
         return VoidFact(blame=Blame.PROVIDER, phase=Phase.SOLUTION, reason=printable(run.provider_outage))
@@ -90,6 +101,10 @@ def _agent_failure(run: AgentRun) -> AgentFailure:
     if run.request_refused is not None and by_itself:
         detail = printable(run.request_refused)
         return AgentFailure(cause=FailureCause.REQUEST_REFUSED, status=end.status, detail=detail)
+    if end.succeeded:
+        # Exit 0 is no proof of work.
+        cause = FailureCause.NO_ANSWER if run.told_error is None else FailureCause.AGENT_ERROR
+        return AgentFailure(cause=cause, status=end.status, detail=printable((run.told_error or "")[:500]))
     return AgentFailure(cause=_CAUSES[end.cause], status=end.status, detail=printable(end.detail))
 
 

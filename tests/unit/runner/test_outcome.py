@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from evaluators.model import Assurance, VerdictCause
 from runner.agent_end import AgentRun, agent_end, agent_run
+from runner.agents.traffic import metered
 from runner.documents.facts import (
     AgentFailure,
     Blame,
@@ -282,6 +283,26 @@ def test_the_ledger_and_the_agents_own_error_decide_together(
     found = agent_end(agent_run(ended(Cause.EXIT, 1), (line(None), ledger), story(claim)))
     assert found is not None
     assert (found.blame if isinstance(found, VoidFact) else found.cause) is expected
+
+
+@pytest.mark.parametrize(
+    ("ledger", "told", "expected"),
+    [
+        pytest.param((line(None),), None, None, id="answered"),
+        pytest.param((line(None),), "unknown", FailureCause.AGENT_ERROR, id="its own error"),
+        pytest.param((), None, FailureCause.NO_ANSWER, id="nothing was asked"),
+        pytest.param((line("malformed"),), None, FailureCause.NO_ANSWER, id="no answer came"),
+        pytest.param((line("overloaded", upstream=503),), "overloaded", Blame.PROVIDER, id="outage, agreed"),
+        pytest.param((line(None), line("refused", refusal="budget")), "budget", FailureCause.BUDGET, id="budget"),
+        pytest.param((line(None), line("overloaded", upstream=503)), None, None, id="went on without the last answer"),
+    ],
+)
+def test_a_status_of_zero_is_no_proof_of_work(
+    ledger: tuple[LedgerLine, ...], told: str | None, expected: Blame | FailureCause | None
+) -> None:
+    telemetry = metered(story(told), ledger)
+    found = agent_end(agent_run(ended(Cause.EXIT, 0), ledger, telemetry))
+    assert (found.blame if isinstance(found, VoidFact) else None if found is None else found.cause) is expected
 
 
 def test_a_run_without_requests_ends_as_its_unit_ended() -> None:
