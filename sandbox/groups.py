@@ -10,6 +10,8 @@ from pathlib import Path
 from sandbox.mounts import detached
 
 _ROOT = Path("/sys/fs/cgroup")
+UNBOUNDED = sys.maxsize
+"""What a control group holds that says `max`."""
 _QUICK_NAME, _QUICK_OPTION = "quick", "favordynmods"
 
 
@@ -26,7 +28,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldLimits:
-    """Limits as the control group itself holds them; None where there is none."""
+    """Limits as the control group itself holds them; None where the controller is not there."""
 
     memory_bytes: int | None
     tasks: int | None
@@ -75,20 +77,20 @@ class UnitGroup:
     def held(self) -> HeldLimits:
         """Read the limits back."""
         where, unit = self._where, self._unit
-        swap = None
         if where.v2:
+            memory = _most(where.memory / unit / "memory.max")
             swap = _most(where.memory / unit / "memory.swap.max")
             quota = _words(where.cpu / unit / "cpu.max")
-            percent = int(quota[0]) * 100 // int(quota[1]) if quota and quota[0] != "max" else None
-            memory = _number(where.memory / unit / "memory.max")
+            spend, period = (int(word) if word.isdigit() else -1 for word in quota or ("0", "0"))
         else:
-            period = _number(where.cpu / unit / "cpu.cfs_period_us")
-            spend = _number(where.cpu / unit / "cpu.cfs_quota_us")
-            percent = spend * 100 // period if spend and period and spend > 0 else None
             memory = _number(where.memory / unit / "memory.limit_in_bytes")
             both = _number(where.memory / unit / "memory.memsw.limit_in_bytes")
             swap = None if both is None or memory is None else both - memory
-        tasks = _number(where.pids / unit / "pids.max")
+            spend, period = (
+                _number(where.cpu / unit / name) or 0 for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+            )
+        percent = None if not spend or not period else UNBOUNDED if spend < 0 else spend * 100 // period
+        tasks = _most(where.pids / unit / "pids.max")
         return HeldLimits(memory_bytes=memory, tasks=tasks, cpu_percent=percent, swap_bytes=swap)
 
     def oom_kills(self) -> int | None:
@@ -144,6 +146,10 @@ class UnitGroup:
             return False
         return _number(limit) == most
 
+    def processes(self) -> list[int]:
+        """List the unit's processes."""
+        return [int(line) for line in _lines(self._where.unified / self._unit / "cgroup.procs")]
+
     def is_empty(self) -> bool:
         """Tell whether no process is in the unit's own group, in any hierarchy."""
         return not any(_lines(root / self._unit / "cgroup.procs") for root in self._roots())
@@ -176,7 +182,7 @@ def _words(path: Path) -> list[str]:
 
 def _most(path: Path) -> int | None:
     """Read a bound that may be `max`; None where there is no such bound."""
-    return sys.maxsize if _words(path) == ["max"] else _number(path)
+    return UNBOUNDED if _words(path) == ["max"] else _number(path)
 
 
 def _number(path: Path) -> int | None:

@@ -214,9 +214,9 @@ _PRIVATE = {
 }
 
 _ACCOUNTING = {
-    "MemoryAccounting": _by(Probe.LAUNCHER, "control group memory", "MemoryMax", "MemorySwapMax"),
-    "TasksAccounting": _by(Probe.LAUNCHER, "control group pids", "TasksMax"),
-    "CPUAccounting": _by(Probe.LAUNCHER, "control group cpu", "CPUQuotaPerSecUSec"),
+    "MemoryAccounting": _by(Probe.GROUP, "the control group holds None", "MemoryMax", "MemorySwapMax"),
+    "TasksAccounting": _by(Probe.GROUP, "the control group holds None", "TasksMax"),
+    "CPUAccounting": _by(Probe.GROUP, "the control group holds None", "CPUQuotaPerSecUSec", needs=Need.V1),
     "MemorySwapMax": _by(Probe.GROUP, "limit swap_bytes", needs=Need.V2),
     "LimitCORE": _by(Probe.LAUNCHER, "Max core file size"),
     "LimitSIGPENDING": _by(Probe.LAUNCHER, "Max pending signals"),

@@ -1,18 +1,17 @@
 """Limits as a control group holds them, read from files like the kernel's."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from sandbox.groups import UnitGroup, layout
+from sandbox.groups import UNBOUNDED, UnitGroup, layout
 
 
 @pytest.mark.parametrize(
     ("said", "swap"),
     [
         pytest.param("0\n", 0, id="none"),
-        pytest.param("max\n", sys.maxsize, id="any"),
+        pytest.param("max\n", UNBOUNDED, id="any"),
         pytest.param(None, None, id="a-kernel-without-swapping"),
     ],
 )
@@ -66,3 +65,22 @@ def test_no_swap_is_left_beside_the_memory_limit_where_systemd_cannot_bound_it(t
     assert group.held().swap_bytes == 9223372036854771712 - 4096
     group.bound_swap()
     assert group.held().swap_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "held"),
+    [
+        pytest.param(("max", "max", "max 100000"), (UNBOUNDED, UNBOUNDED, UNBOUNDED), id="no-limit"),
+        pytest.param((None, None, None), (None, None, None), id="no-controller"),
+    ],
+)
+def test_no_limit_is_told_from_no_controller(
+    tmp_path: Path, texts: tuple[str | None, ...], held: tuple[int | None, ...]
+) -> None:
+    unit = tmp_path / "job.slice" / "one.service"
+    unit.mkdir(parents=True)
+    for name, text in zip(("memory.max", "pids.max", "cpu.max"), texts, strict=True):
+        if text is not None:
+            (unit / name).write_text(text, encoding="ascii")
+    found = UnitGroup(layout(tmp_path), "/job.slice", "one.service").held()
+    assert (found.memory_bytes, found.tasks, found.cpu_percent) == held
