@@ -17,9 +17,10 @@ from runner.gateway.errors import GatewayError
 from runner.gateway.routes import terms_of
 from runner.preflight import PROBE_PROMPT, Probe, judge_probe, no_probe_needed, wants_another
 from runner.roster import Candidate, Route
-from sandbox.api import Gate, Sandbox
+from sandbox.api import Gate, Running, Sandbox
 from sandbox.spec import GATE_PORT, Limits, Mount, Network, Reach, Role, UnitSpec, WorkspaceId
-from sandbox.unit import UnitResult, run
+from sandbox.termination import Stop
+from sandbox.unit import UnitResult, conduct
 
 OnLine = Callable[[LedgerLine], None]
 
@@ -106,8 +107,12 @@ class Runtime:
         agent = AGENTS[candidate.agent]
         command = agent.command(task)
         with ExitStack() as stack:
-            gate, traffic = self._reach(agent, candidate, room, on_line, stack)
-            result = run(self.sandbox, self._spec(agent, command, room, gate), stdin=command.stdin)
+            watch = _BudgetWatch(on_line=on_line)
+            gate, traffic = self._reach(agent, candidate, room, watch, stack)
+            spec = self._spec(agent, command, room, gate)
+            with self.sandbox.start(spec) as running:
+                watch.running = running
+                result = conduct(running, spec, stdin=command.stdin)
         lines = () if traffic is None else traffic.lines
         telemetry = agent.telemetry(result.stdout, result.stderr, result.termination)
         return Ran(
@@ -152,6 +157,19 @@ class Runtime:
             mounts=(*command.mounts, *shown, *room.toolchain),
             network=network,
         )
+
+
+@dataclass(slots=True, kw_only=True)
+class _BudgetWatch:
+    """Hands ledger lines on, and ends the agent as soon as one says that its budget is used up."""
+
+    on_line: OnLine
+    running: Running | None = None
+
+    def __call__(self, line: LedgerLine) -> None:
+        self.on_line(line)
+        if line.refusal == "budget" and self.running is not None:
+            self.running.stop(Stop.KILLED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
