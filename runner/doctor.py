@@ -1,19 +1,24 @@
 """What the doctor says: the host's lines, and those of the configuration that would run on it."""
 
-import os
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import get_args
 
+from runner.bundles.bundle import BundleError, load_bundle
+from runner.bundles.held import needed_runtimes, runtime_root
 from runner.config import ReleaseConfig, load_config
+from runner.documents.runtimes import RuntimeName
 from runner.errors import DocumentError
 from runner.freezer import accounts_of
 from runner.inputs import find_places
-from runner.roster import Status
+from runner.roster import Candidate, Status
 from runner.settings import Settings
 from sandbox.check import Check, Line, State
 from sandbox.doctor import diagnose
 from sandbox.host_sight import Places, see_host
+
+RUNTIMES: tuple[RuntimeName, ...] = get_args(RuntimeName)
 
 
 def examine(settings: Settings) -> tuple[Check, ...]:
@@ -43,36 +48,47 @@ def configured(config: ReleaseConfig, settings: Settings) -> tuple[Check, ...]:
 
 
 def _runtimes(config: ReleaseConfig, settings: Settings) -> Iterator[Check]:
-    roots = {
-        "opencode": config.clean_room.opencode_root,
-        "codex": config.clean_room.codex_root,
-        "claude": config.clean_room.claude_root,
-    }
-    for name, root in roots.items():
+    """Look for the programs of real agents: those that active candidates need, and those that are named."""
+    users = {name: [each.id for each in _active(config) if needed_runtimes((each,)) == (name,)] for name in RUNTIMES}
+    for name in RUNTIMES:
         line = Line(
             topic="configuration",
             name=f"runtime {name}",
-            expected="its folder, if one is configured",
-            lost=f"candidates of agent {name}: they cannot be run",
-            mend=f"install it there, or mend clean_room.{name}_root",
+            expected="a whole program, as it was installed",
+            lost=f"candidates of agent {name}{_named(users[name])}: they cannot be run",
+            mend=f"run: scripts/runtimes {name}, and name the folder it tells as clean_room.{name}_root",
         )
-        if root is None:
-            yield line.holds("none configured")
+        root = runtime_root(name, config.clean_room, settings)
+        if root is not None:
+            yield _runtime(line, name, root)
+        elif users[name]:
+            yield line.fails("none configured")
         else:
-            yield _runtime(line, settings.path(root))
+            yield line.holds("none configured, and none needed")
 
 
-def _runtime(line: Line, folder: Path) -> Check:
-    if not folder.is_dir():
-        return line.fails(f"{folder} is no folder")
-    return line.holds(str(folder)) if os.access(folder, os.R_OK | os.X_OK) else line.unseen(f"{folder} cannot be read")
+def _runtime(line: Line, name: RuntimeName, root: Path) -> Check:
+    try:
+        bundle = load_bundle(name, root)
+    except BundleError as error:
+        return line.fails(f"{error.root}: {error.found}", mend=error.mend)
+    except DocumentError as error:
+        return line.fails(str(error), mend=error.mend)
+    return line.holds(f"{bundle.version or 'of unknown version'}, tree {bundle.digest[:12]}, {root}")
+
+
+def _named(users: list[str]) -> str:
+    return f" ({', '.join(users)})" if users else ""
+
+
+def _active(config: ReleaseConfig) -> tuple[Candidate, ...]:
+    return tuple(each for each in config.candidates if each.status is Status.ACTIVE)
 
 
 def _keys(config: ReleaseConfig, settings: Settings) -> Iterator[Check]:
     """Look for the keys of routes that somebody active uses; a key is named and never shown."""
     users: dict[str, list[str]] = {}
-    active = (each for each in config.candidates if each.status is Status.ACTIVE)
-    for participant in (*active, *config.judges):
+    for participant in (*_active(config), *config.judges):
         if participant.route is not None:
             users.setdefault(participant.route, []).append(participant.id)
     named = [route for route in config.routes if route.id in users and route.credential is not None]

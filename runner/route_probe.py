@@ -10,6 +10,7 @@ from runner.documents.ledger import LedgerLine
 from runner.documents.telemetry import ProbeReason
 from runner.errors import DocumentError, UnknownNameError
 from runner.freezer import accounts_of
+from runner.gateway.routes import PROTOCOLS, speaks
 from runner.gateway.serving import address, gateway_unit
 from runner.inputs import find_places
 from runner.parsing import file_name
@@ -35,7 +36,9 @@ def try_route(settings: Settings, name: str, model: str | None = None) -> tuple[
     """
     config = load_config(settings.config)
     route = _find(config, name)
-    candidate = _candidate(config, route, model, file_name(settings.config))
+    file = file_name(settings.config)
+    _need_chat(route, file)
+    candidate = _candidate(config, route, model, file)
     if route.credential is not None and settings.credential(route.credential) is None:
         return (without_key(route),)
     limits = config.limits.preflight.limits()
@@ -64,6 +67,18 @@ def _find(config: ReleaseConfig, name: str) -> Route:
         near = tuple(difflib.get_close_matches(name, known, n=3, cutoff=0.5))
         raise UnknownNameError(noun="route", wanted=name[:100], near=near, known=len(known))
     return found
+
+
+def _need_chat(route: Route, file: str) -> None:
+    """Say nothing if our own loop can take a route."""
+    if not speaks(route, "chat"):
+        raise DocumentError(
+            file=file,
+            field=f"routes[{route.id}].protocol",
+            found=route.protocol,
+            expected=f"{PROTOCOLS['chat']}, which is what the doctor speaks",
+            mend="see what a candidate's own probe says of this route: run a pilot with --candidate",
+        )
 
 
 def _candidate(config: ReleaseConfig, route: Route, model: str | None, file: str) -> Candidate:

@@ -29,8 +29,12 @@ def played() -> Iterator[Bench]:
     models = [{"id": name, "agent": "native", "model": f"scripted/{name}", "route": "scripted"} for name in PLAYED]
     keyed = {"id": "keyed", "agent": "native", "model": "real/one", "route": "real"}
     real = {"id": "real", "base_url": "http://127.0.0.1:9/v1", "credential": "DOCTOR_KEY_THAT_NOBODY_HAS"}
-    routes = [{"id": "scripted", "scripted": "config/played", "amendments": ["include_usage"]}, real]
+    routes: list[dict[str, object]] = [
+        {"id": "scripted", "scripted": "config/played", "amendments": ["include_usage"]},
+        real,
+    ]
     routes.append({"id": "unused", "scripted": "config/played"})
+    routes.append({"id": "other", "base_url": "http://127.0.0.1:9/v1", "protocol": "messages"})
     with own_folder(STATES, "doctor") as folder:
         bench = write_bench(folder, CONFIG | {"candidates": [*models, keyed], "routes": routes})
         (folder / "config/played").mkdir()
@@ -117,6 +121,7 @@ def test_a_route_without_its_key_is_not_asked(played: Bench) -> None:
     [
         pytest.param(("--route", "script"), "did you mean scripted?", id="unknown"),
         pytest.param(("--route", "unused"), "name one with --model", id="no-model"),
+        pytest.param(("--route", "other"), "found messages; expected chat-completions", id="another-protocol"),
         pytest.param(("--model", "m"), "--route", id="no-route"),
     ],
 )

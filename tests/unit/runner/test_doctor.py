@@ -51,13 +51,17 @@ def test_a_key_is_never_shown(value: str) -> None:
     assert "cret" not in shown
 
 
-def test_a_runtime_is_looked_for_where_one_is_configured(tmp_path: Path) -> None:
-    assert lines({})["runtime codex"].found == "none configured"
-    room = {"codex_root": str(tmp_path), "claude_root": str(tmp_path / "missing")}
-    checks = lines({}, clean_room=room)
-    assert checks["runtime codex"].state is State.OK
-    assert checks["runtime claude"].state is State.UNFIT
-    assert "clean_room.claude_root" in checks["runtime claude"].mend
+def test_a_runtime_is_looked_for_where_one_is_named_or_needed(tmp_path: Path) -> None:
+    assert lines({})["runtime codex"].found == "none configured, and none needed"
+    needed = lines({"EXAMPLE_API_KEY": "k"}, candidates=with_keyed(agent="opencode"))["runtime opencode"]
+    assert (needed.state, needed.found) == (State.UNFIT, "none configured")
+    assert "keyed" in needed.lost
+    assert "scripts/runtimes opencode" in needed.mend
+    broken = lines({}, clean_room={"codex_root": str(tmp_path), "claude_root": str(tmp_path / "missing")})
+    assert {broken[f"runtime {name}"].state for name in ("codex", "claude")} == {State.UNFIT}
+    assert "no file" in broken["runtime codex"].found
+    assert "no such file" in broken["runtime claude"].found
+    assert "scripts/runtimes" in broken["runtime codex"].mend
 
 
 def test_people_read_one_line_for_what_is_well_and_all_of_what_is_not() -> None:
