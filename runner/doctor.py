@@ -1,6 +1,6 @@
 """What the doctor says: the host's lines, and those of the configuration that would run on it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import get_args
@@ -110,25 +110,35 @@ def _key_line(name: str, lost: str) -> Line:
     return Line(topic="configuration", name=name, expected=expected, lost=lost, mend="", needed=False)
 
 
-def report(checks: tuple[Check, ...]) -> str:
+Paint = Callable[[State, str], str]
+"""Gives a state's word in its colour."""
+
+
+def unpainted(state: State, word: str) -> str:
+    """Give a word as it is."""
+    del state
+    return word
+
+
+def report(checks: tuple[Check, ...], paint: Paint = unpainted) -> str:
     """Write a host's lines down for people."""
-    return f"{_table(checks)}\n{summary(checks)}\n"
+    return f"{_table(checks, paint)}\n{summary(checks)}\n"
 
 
-def route_report(checks: tuple[Check, ...]) -> str:
+def route_report(checks: tuple[Check, ...], paint: Paint = unpainted) -> str:
     """Write a route's lines down for people."""
     failed = sum(not check.ok for check in checks)
     said = f"{failed} of {len(checks)} lines are not as they should be" if failed else "this route can be used"
-    return f"{_table(checks)}\n{said}\n"
+    return f"{_table(checks, paint)}\n{said}\n"
 
 
-def _table(checks: tuple[Check, ...]) -> str:
+def _table(checks: tuple[Check, ...], paint: Paint) -> str:
     lines: list[str] = []
     width = max(len(check.name) for check in checks)
     for topic, group in groupby(checks, key=lambda check: check.topic):
         lines.append(topic)
         for check in group:
-            lines.append(f"  {check.state:<8} {check.name:<{width}}  {check.found}")
+            lines.append(f"  {paint(check.state, f'{check.state:<8}')} {check.name:<{width}}  {check.found}")
             lines += (f"           {name:<8}  {text}" for name, text in _rest(check))
     return "\n".join(lines) + "\n"
 

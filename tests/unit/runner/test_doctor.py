@@ -85,6 +85,11 @@ def test_people_read_one_line_for_what_is_well_and_all_of_what_is_not() -> None:
     assert "unfit" in text.splitlines()[14]
 
 
+def test_colours_are_put_around_the_states_word_alone() -> None:
+    text = report((LINE.holds("here"),), lambda state, word: f"<{state}:{word}>")
+    assert text.splitlines()[1] == "  <ok:ok      > thing  here"
+
+
 def test_the_last_line_says_how_the_host_is() -> None:
     assert summary((LINE.holds("here"),)).startswith("this host can hold clean rooms: 1 line, 0 warnings")
     bad = summary((LINE.holds("here"), LINE.fails("nothing"), LINE.warns("half")))
