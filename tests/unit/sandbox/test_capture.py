@@ -1,5 +1,6 @@
 """Laws of the capture: what was left behind, and nothing else, is the submission."""
 
+import contextlib
 import os
 from collections.abc import Callable
 from datetime import timedelta
@@ -19,6 +20,8 @@ from sandbox.spec import Limits, Mount
 from sandbox.termination import Cause, Termination, Usage
 from sandbox.tree import Kind, read_folder, snapshot, tree_digest
 from tests.fakes import lay
+from tests.unit.sandbox.doing import do
+from tests.unit.sandbox.doings import Doings, doings
 from tests.unit.sandbox.inspecting import ROOT, ShowingSandbox, inspect, touched
 from tests.unit.sandbox.trees import FEW, File, Link, Tree, blobs, changed, changes, entries, lay_out
 
@@ -152,6 +155,22 @@ def test_any_change_is_captured_whole(
         result = settle(seen, asked, base, repository, kept)
         assert result.tree_digest == tree_digest(entries(after))
         assert set(result.changes) == set(changes(before, after))
+
+
+@FEW
+@given(doings())
+def test_whatever_was_done_is_captured_as_it_was_left(
+    repository: Repository, tmp_path_factory: pytest.TempPathFactory, done: Doings
+) -> None:
+    folder = tmp_path_factory.mktemp("done")
+    lay_out(folder, done.before)
+    with contextlib.chdir(folder):
+        do(done.lines)
+    asked = outermost(ROOT)
+    seen, kept = inspect(folder, asked)
+    result = settle(seen, asked, base_of(repository, done.before), repository, kept)
+    assert result.tree_digest == tree_digest(entries(done.after))
+    assert set(result.changes) == set(changes(done.before, done.after))
 
 
 class Forgetful(Repository):
