@@ -11,6 +11,7 @@ from runner.agents.reading import (
     NAME_LIMIT,
     Event,
     agent_error,
+    is_one_of,
     json_lines,
     member,
     sum_of,
@@ -39,6 +40,7 @@ SETTINGS = (
 
 TOOLS = frozenset({"command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"})
 """Types of items that are calls of tools."""
+ENDS = frozenset({"turn.completed", "turn.failed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ class Codex:
         del stderr, termination
         events, unreadable = json_lines(stdout)
         items = [event.get("item") for event in events if event.get("type") == "item.completed"]
-        tools = [item for item in items if member(item, "type") in TOOLS]
-        ends = [event for event in events if event.get("type") in {"turn.completed", "turn.failed"}]
+        tools = [item for item in items if is_one_of(member(item, "type"), TOOLS)]
+        ends = [event for event in events if is_one_of(event.get("type"), ENDS)]
         messages = [
             text
             for item in items

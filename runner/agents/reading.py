@@ -44,6 +44,11 @@ def member(value: object, *path: str) -> object:
     return value
 
 
+def is_one_of(value: object, words: frozenset[str]) -> bool:
+    """Say whether a value is one of some words; it may be anything."""
+    return isinstance(value, str) and value in words
+
+
 def text_of(value: object, limit: int) -> str | None:
     """Give a text as a document can hold it."""
     return value[:limit].encode("utf-8", "replace").decode() if isinstance(value, str) else None
