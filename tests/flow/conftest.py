@@ -6,7 +6,7 @@ from secrets import token_hex
 
 import pytest
 
-from tests.flow.bench import Bench, copied, own_folder, write_bench
+from tests.flow.bench import Bench, Said, copied, own_folder, write_bench
 
 STATES = Path("/var/lib/cleanroom")
 
@@ -19,13 +19,19 @@ def _benches() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def frozen(benches: Path) -> Bench:
-    """The bench, frozen with its controls, on walls that were tried. Tests read it and run their copies."""
-    bench = write_bench(benches / "frozen")
+def tried(benches: Path) -> tuple[Bench, dict[str, Said]]:
+    """The bench, frozen with its controls, with every wall tried; and what each command said."""
+    bench, said = write_bench(benches / "frozen"), {}
     for command in ("freeze", "verify-sandbox", "verify-objective-sandbox"):
-        said = bench.run(command)
-        assert said.code == 0, said.out + said.err
-    return bench
+        said[command] = bench.run(command)
+        assert said[command].code == 0, said[command]
+    return bench, said
+
+
+@pytest.fixture(scope="session")
+def frozen(tried: tuple[Bench, dict[str, Said]]) -> Bench:
+    """The frozen bench. Tests read it and run their copies, which find its walls proven."""
+    return tried[0]
 
 
 @pytest.fixture

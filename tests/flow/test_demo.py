@@ -74,9 +74,12 @@ def test_the_demo_runs_from_a_checkout_below_tmp_and_a_second_run_has_nothing_to
     first = demo(checkout)
     assert first.code == 0, first
     assert len(table(first)) == 3
+    assert "as 'runner verify-sandbox' does (missing: " in first.err
+    assert "as 'runner verify-objective-sandbox' does (missing: " in first.err
     assert "setup:" not in first.out, "the packages at hand are used, not built again"
     second = demo(checkout)
     assert second.code == 0, second
     assert "nothing was left to do" in second.out
+    assert "trying the walls" not in second.err
     assert table(second) == table(first)
     assert not (checkout / ".cleanroom").exists(), "the state stands where a private service manager sees it"
