@@ -222,6 +222,8 @@ class _Hint:
     mend: str
     without: str = ""
     """What it means that a kernel has no such setting; empty: nothing."""
+    needed: bool = False
+    """Whether nothing runs without it, because a wall that is proven before each run falls with it."""
 
 
 _HINTS = {
@@ -237,6 +239,7 @@ _HINTS = {
         expected="no pipe",
         lost="quiet crashes: one in a unit starts this helper as root, whatever the unit's limit on core files",
         mend="run: sysctl -w kernel.core_pattern=core",
+        needed=True,
     ),
     "fs.suid_dumpable": _Hint(
         is_well=lambda value: value == "0",
@@ -266,7 +269,12 @@ def _check_hints(sight: HostSight) -> Iterator[Check]:
     for name, value in sight.hints:
         hint = _HINTS[name]
         line = Line(
-            topic="kernel settings", name=name, expected=hint.expected, lost=hint.lost, mend=hint.mend, needed=False
+            topic="kernel settings",
+            name=name,
+            expected=hint.expected,
+            lost=hint.lost,
+            mend=hint.mend,
+            needed=hint.needed,
         )
         if value is None and hint.without:
             yield line.fails(hint.without, mend="use a kernel from 6.2 on, and set it to 0")

@@ -97,6 +97,7 @@ UNFIT = [
         "python3",
     ),
     (replace(WELL, keeper="ImportError: libsystemd.so.0"), "programs: keeper", "libsystemd", "scripts/setup"),
+    (replace(WELL, hints=(("kernel.core_pattern", "|/x"),)), "kernel settings: kernel.core_pattern", "|/x", "sysctl"),
 ]
 
 
@@ -136,7 +137,6 @@ WARNED = [
     (folder("code", strangers=(1000,)), "clean room: code", "is root"),
     (replace(WELL, hints=(("dev.tty.legacy_tiocsti", "1"),)), "kernel settings: dev.tty.legacy_tiocsti", "terminal"),
     (replace(WELL, hints=(("dev.tty.legacy_tiocsti", None),)), "kernel settings: dev.tty.legacy_tiocsti", "terminal"),
-    (replace(WELL, hints=(("kernel.core_pattern", "|/x"),)), "kernel settings: kernel.core_pattern", "as root"),
     (replace(WELL, hints=(("fs.suid_dumpable", "2"),)), "kernel settings: fs.suid_dumpable", "set-id"),
 ]
 
