@@ -173,3 +173,9 @@ def test_a_flood_is_not_ended_where_nobody_counts(rooms: Rooms, monkeypatch: pyt
     monkeypatch.setattr(pumping._Sink, "take", lambda self, data: self.kept.extend(data) or True)
     found = pumping.run(rooms.sandbox, spec)
     assert (found.termination.cause, len(found.stdout)) == (Cause.EXIT, 1_000_000)
+
+
+def test_no_signal_is_ignored_though_no_directive_says_so(rooms: Rooms) -> None:
+    """IgnoreSIGPIPE=no was in the list, and nobody noticed its removal: the launcher mends what Python ignores."""
+    spec = replace(rooms.specs[Role.DRIVER], argv=("/usr/bin/grep", "SigIgn", "/proc/self/status"))
+    assert rooms.see(spec).output == b"SigIgn:\t0000000000000000\n"
