@@ -51,11 +51,6 @@ class Capture:
     report: LauncherReport | None = field(default=None, repr=False, compare=False)
     """What the inspection unit's launcher saw."""
 
-    @property
-    def changed_paths(self) -> tuple[bytes, ...]:
-        """Every path that differs from the base, in order."""
-        return tuple(entry.path for entry in self.changes)
-
     def pack(self) -> Pack:
         """Give the changes as they are laid over the base."""
         return Pack(entries=self.changes, blobs=self.contents.get)

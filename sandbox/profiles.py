@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from sandbox.api import Gate
-from sandbox.spec import MIB, WORKSPACE_ROOT, Limits, Mount, Network, Reach, Role, UnitSpec, WorkspaceId
+from sandbox.spec import GIB, MIB, WORKSPACE_ROOT, Limits, Mount, Network, Reach, Role, UnitSpec, WorkspaceId
 
 INSPECTION_LIMITS = Limits(
     wall=timedelta(minutes=2), memory_bytes=512 * MIB, tasks=16, output_bytes=2048 * MIB, tmp_bytes=16 * MIB
 )
 GATEWAY_LIMITS = Limits(
-    wall=timedelta(hours=24), memory_bytes=512 * MIB, tasks=128, output_bytes=1 * MIB, tmp_bytes=16 * MIB
+    wall=timedelta(hours=24), memory_bytes=2 * GIB, tasks=128, output_bytes=1 * MIB, tmp_bytes=16 * MIB
 )
+"""Sixteen requests of the largest size at once, one of them being taken apart, need half of that memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Protocol
 
 from pydantic import ValidationError
@@ -19,11 +19,9 @@ from runner.gateway.relay.terms import Patience, Terms
 from sandbox import profiles
 from sandbox.api import Sandbox
 from sandbox.profiles import Program
-from sandbox.spec import GIB, PYTHON, Limits, Mount, ObjectId, UnitSpec
+from sandbox.spec import PYTHON, Limits, Mount, ObjectId, UnitSpec
 
 GATEWAY_TARGET = "/opt/gateway"
-GATEWAY_LIMITS = replace(profiles.GATEWAY_LIMITS, memory_bytes=2 * GIB)
-"""Sixteen requests of the largest size at once, one of them being taken apart, need half of it."""
 PACKET_LIMIT = 128 << 10
 STARTED_S, OPENED_S, CLOSED_S, LEFT_S = 15.0, 5.0, 10.0, 2.0
 NOISE_LIMIT = 16 << 10
@@ -182,7 +180,7 @@ class Gateway:
                 del self.noise[:-NOISE_LIMIT]
 
 
-def gateway_spec(bundle: ObjectId, limits: Limits = GATEWAY_LIMITS) -> UnitSpec:
+def gateway_spec(bundle: ObjectId, limits: Limits = profiles.GATEWAY_LIMITS) -> UnitSpec:
     """Say how the gateway's unit is started from its stored bundle."""
     program = Program(
         argv=(PYTHON, "-I", "-S", "-B", GATEWAY_TARGET),
@@ -193,7 +191,7 @@ def gateway_spec(bundle: ObjectId, limits: Limits = GATEWAY_LIMITS) -> UnitSpec:
 
 
 @contextmanager
-def open_gateway(sandbox: Sandbox, bundle: ObjectId, limits: Limits = GATEWAY_LIMITS) -> Iterator[Gateway]:
+def open_gateway(sandbox: Sandbox, bundle: ObjectId, limits: Limits = profiles.GATEWAY_LIMITS) -> Iterator[Gateway]:
     """Start the gateway's unit and keep it until left.
 
     Raises:

@@ -12,11 +12,6 @@ Attempt = tuple[str, str, int]
 Either = TypeVar("Either", Row, ExpectedRow)
 
 
-def expected_file(config: Path) -> Path:
-    """Name the file beside a release configuration that says how its attempts must end."""
-    return config.with_suffix(".expected.json")
-
-
 def load_expected(path: Path) -> ExpectedTable:
     """Read an expected table.
 

@@ -13,7 +13,7 @@ from runner.lint import Aids, lint
 from runner.outcome import Outcome
 from runner.preflight import PROBE_PROMPT
 from runner.release import planned_attempts
-from runner.reports.expected import expected_file, load_expected
+from runner.reports.expected import load_expected
 from runner.roster import Candidate
 from runner.sdist import Downloads
 from runner.settings import Settings, load_settings
@@ -41,7 +41,7 @@ def scripted(inputs: Inputs, settings: Settings) -> list[tuple[Candidate, dict[s
 
 
 def table(path: Path) -> ExpectedTable:
-    return load_expected(expected_file(path))
+    return load_expected(path.with_suffix(".expected.json"))
 
 
 @each_release

@@ -10,7 +10,7 @@ from runner.documents.expected import ExpectedRow, ExpectedTable
 from runner.documents.facts import Phases
 from runner.errors import DocumentError, DocumentErrors
 from runner.outcome import Outcome
-from runner.reports.expected import differences, expected_file, load_expected, parse_expected
+from runner.reports.expected import differences, load_expected, parse_expected
 
 ROW = Row(
     candidate="solver",
@@ -77,10 +77,6 @@ def test_an_attempt_named_twice_is_told() -> None:
 
 def test_another_order_is_told() -> None:
     assert differences(expected(WANTED_IDLE, WANTED), (ROW, IDLE)) == ("the rows stand in another order than expected",)
-
-
-def test_the_file_stands_beside_its_configuration() -> None:
-    assert expected_file(Path("config/pilot.json")) == Path("config/pilot.expected.json")
 
 
 @pytest.mark.parametrize(

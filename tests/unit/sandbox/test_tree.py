@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.contents import FolderContents, MemoryContents, digest_of
+from sandbox.contents import MemoryContents, digest_of
 from sandbox.errors import TreeError
 from sandbox.listing import EMPTY_TREE, MAGIC, decode_listing, encode_listing
 from sandbox.tree import (
@@ -214,27 +214,6 @@ def test_a_lookup_finds_files_and_links_and_no_folders() -> None:
     assert found is not None
     assert (found.kind, found.executable, found.digest) == (Kind.FILE, True, digest_of(b"2"))
     assert [lookup(base, path, kept) for path in (b"d", b"d/x", b"a/x")] == [None] * 3
-
-
-@FEW
-@given(trees())
-def test_contents_in_a_folder_are_the_same_as_in_memory(tmp_path_factory: pytest.TempPathFactory, tree: Tree) -> None:
-    kept = FolderContents(tmp_path_factory.mktemp("kept"))
-    base = snapshot(entries(tree), kept)
-    assert base == tree_digest(entries(tree))
-    assert {each.path for each in differences(EMPTY_TREE, base, kept)} == tree.keys()
-
-
-def test_kept_bytes_that_changed_are_refused(tmp_path: Path) -> None:
-    kept = FolderContents(tmp_path)
-    digest = kept.put(b"content")
-    (tmp_path / digest[:2] / digest[2:]).write_bytes(b"Content")
-    with pytest.raises(TreeError, match="does not hold"):
-        kept.get(digest)
-    assert kept.get(kept.put(b"content")) == b"content"
-    for missing in (digest_of(b"other"), "../../etc/passwd"):
-        with pytest.raises(TreeError):
-            kept.get(missing)
 
 
 @FEW

@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from sandbox.capture import Capture
 from sandbox.contents import MemoryContents, digest_of
 from sandbox.patch_text import refusal
 from sandbox.tree import Entry, Kind
@@ -80,6 +81,10 @@ def changes(before: Tree, after: Tree) -> tuple[Entry, ...]:
     gone = tuple(Entry(path=path, kind=Kind.GONE) for path in before if path not in after)
     there = (entry(path, value) for path, value in after.items() if before.get(path) != value)
     return (*gone, *there)
+
+
+def changed_paths(seen: Capture) -> tuple[bytes, ...]:
+    return tuple(each.path for each in seen.changes)
 
 
 def fits(tree: Tree, path: bytes) -> bool:
