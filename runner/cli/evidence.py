@@ -39,12 +39,7 @@ SCHEMAS = Path("schemas")
 def verify(config: Path | None, no_rebuild: bool, as_json: bool) -> int:  # noqa: FBT001 - click passes flags by name
     """Check a release's evidence from its files alone: every byte, every bond, every derived word."""
     settings = host_settings(config)
-    inputs = load_inputs(settings)
-    path = manifest_path(settings.checkout / RELEASES, inputs.config.release)
-    if not path.exists():
-        raise NotFrozenError(release=inputs.config.release)
-    manifest = load_manifest(path)
-    store = Store(root=inputs.places.store, release=manifest.release, manifest_sha256=manifest_digest(manifest))
+    inputs, manifest, store = _evidence(settings)
     _check_records(inputs, manifest)
     with _rebuilder(settings, wanted=not no_rebuild) as rebuild:
         report = verify_release(store, manifest, schemas=read_schemas(own_checkout() / SCHEMAS), rebuild=rebuild)
@@ -60,6 +55,17 @@ def verify(config: Path | None, no_rebuild: bool, as_json: bool) -> int:  # noqa
         said = f"{len(report.findings)} findings" if report.findings else "all evidence is what it says it is"
         click.echo(f"verified {report.folders} sealed folders, {report.files} files: {said}")
     return VerificationError.exit_code if report.findings else 0
+
+
+def _evidence(settings: Settings) -> tuple[Inputs, Manifest, Store]:
+    """Find a release's manifest and its evidence."""
+    inputs = load_inputs(settings)
+    path = manifest_path(settings.checkout / RELEASES, inputs.config.release)
+    if not path.exists():
+        raise NotFrozenError(release=inputs.config.release)
+    manifest = load_manifest(path)
+    store = Store(root=inputs.places.store, release=manifest.release, manifest_sha256=manifest_digest(manifest))
+    return inputs, manifest, store
 
 
 def _check_records(inputs: Inputs, manifest: Manifest) -> None:
@@ -90,12 +96,7 @@ def _rebuilder(settings: Settings, *, wanted: bool) -> Iterator[Rebuilder | None
 def aggregate(config: Path | None, expect: Path | None, as_json: bool) -> int:  # noqa: FBT001 - as above
     """Write aggregate.json and aggregate.md from sealed evidence, and print the table."""
     settings = host_settings(config)
-    inputs = load_inputs(settings)
-    path = manifest_path(settings.checkout / RELEASES, inputs.config.release)
-    if not path.exists():
-        raise NotFrozenError(release=inputs.config.release)
-    manifest = load_manifest(path)
-    store = Store(root=inputs.places.store, release=manifest.release, manifest_sha256=manifest_digest(manifest))
+    inputs, manifest, store = _evidence(settings)
     gathered = gather(store, manifest)
     folder = inputs.places.results / manifest.release
     folder.mkdir(parents=True, exist_ok=True)

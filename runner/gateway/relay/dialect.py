@@ -104,6 +104,11 @@ def is_within(value: object, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= most
 
 
+def bounded(asked: Json, name: str, most: int | None) -> Json:
+    """Give the one change to a body that bounds the answer's length; none where it is bounded already."""
+    return {} if most is None or is_within(asked.get(name), most) else {name: most}
+
+
 def event(name: str, document: Json) -> bytes:
     """Write one event of a stream."""
     return f"event: {name}\n".encode() + b"data: " + json.dumps(document).encode() + b"\n\n"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .dialect import asked_for, event, is_within, objects, told
+from .dialect import asked_for, bounded, event, objects, told
 from .tally import BrokenAnswerError, Tally, name_of
 from .terms import Json, Terms
 
@@ -65,11 +65,7 @@ class Messages:
     def changes(self, asked: Json, terms: Terms, *, stream: bool) -> Json:
         """Bound the answer's length; usage always comes."""
         del stream
-        changed: Json = dict(terms.extra_body)
-        most = terms.ceilings.completion_tokens
-        if most is not None and not is_within(asked.get("max_tokens"), most):
-            changed["max_tokens"] = most
-        return changed
+        return {**terms.extra_body, **bounded(asked, "max_tokens", terms.ceilings.completion_tokens)}
 
     def hides_usage(self, asked: Json, terms: Terms, *, stream: bool) -> bool:
         """Hide nothing."""
