@@ -1,12 +1,17 @@
+import json
 import random
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from evaluators.calibration import Calibration, calibrate, calibration_document, parse_calibration
 from evaluators.channel import Phase, Transcript
 from evaluators.errors import EvaluatorError
 from evaluators.twins import Disguise, Sources, Twin, disguise, find_twins
+from tests.unit.hostile import HOSTILE_JSON, TIMES, hostile_documents
 
 TEXT = "def test_a():\n    assert f() == 1\ndef test_b():\n    assert f() == 2\ndef test_c():\n    assert f()\n"
 SOURCES = Sources(modules={"t.py": TEXT}, authored={})
@@ -134,3 +139,12 @@ def test_another_document_is_refused(document: object) -> None:
 
 def test_an_empty_calibration_is_a_document_too() -> None:
     assert parse_calibration({"cases": [], "twins": []}) == Calibration(cases=(), twins=())
+
+
+@settings(max_examples=200 * TIMES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(hostile_documents(calibration_document(calibrate([run(1), run(2)]))) | st.dictionaries(st.text(), HOSTILE_JSON))
+def test_a_calibration_that_was_spoilt_is_refused_or_is_another_in_its_one_form(spoilt: dict[str, object]) -> None:
+    with suppress(EvaluatorError):
+        assert json.dumps(calibration_document(parse_calibration(spoilt)), sort_keys=True) == json.dumps(
+            spoilt, sort_keys=True
+        )

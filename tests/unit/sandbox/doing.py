@@ -1,5 +1,6 @@
 """What a program may do to its workspace, done as its standard input says. Stdlib only: it also runs inside units."""
 
+import errno
 import json
 import os
 import shutil
@@ -49,7 +50,15 @@ def link(path: bytes, target: bytes) -> None:
 def rename(path: bytes, new: bytes) -> None:
     """Move a file, link or folder."""
     make_way(new)
-    os.rename(path, new)  # noqa: PTH104 - bytes
+    try:
+        os.rename(path, new)  # noqa: PTH104 - bytes
+    except OSError as error:
+        if error.errno != errno.EXDEV:  # an overlay does not move a folder with a long name
+            raise
+        os.mkdir(new)  # noqa: PTH102 - bytes
+        for name in os.listdir(path):  # noqa: PTH208 - bytes
+            rename(path + b"/" + name, new + b"/" + name)
+        os.rmdir(path)  # noqa: PTH106 - bytes
 
 
 def join(path: bytes, new: bytes) -> None:
