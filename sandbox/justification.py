@@ -219,8 +219,6 @@ _ACCOUNTING = {
     "CPUAccounting": _by(Probe.GROUP, "the control group holds None", "CPUQuotaPerSecUSec", needs=Need.V1),
     "MemorySwapMax": _by(Probe.GROUP, "limit swap_bytes", needs=Need.V2),
     "LimitCORE": _by(Probe.LAUNCHER, "Max core file size"),
-    "LimitSIGPENDING": _by(Probe.LAUNCHER, "Max pending signals"),
-    "LimitMSGQUEUE": _by(Probe.LAUNCHER, "Max msgqueue size"),
 }
 
 _IDENTITY = {

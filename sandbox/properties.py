@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TypeAlias
 
 from sandbox.errors import SandboxError
-from sandbox.spec import AGENT_HOME, KIB, PYTHON, WORKSPACE_ROOT, Reach, Role, UnitSpec
+from sandbox.spec import AGENT_HOME, PYTHON, WORKSPACE_ROOT, Reach, Role, UnitSpec
 from sandbox.syscalls import ALLOWED_CALLS
 
 PropertyValue: TypeAlias = "bool | int | str | bytes | tuple[PropertyValue, ...]"
@@ -26,9 +26,6 @@ BACKSTOP = timedelta(seconds=10)
 """How much longer than its time systemd leaves a unit whose keeper should have ended it."""
 
 _TMP, _VAR_TMP, _SHM = "/tmp", "/var/tmp", "/dev/shm"  # noqa: S108 - the unit's own
-MOST_SIGNALS, QUEUE_BYTES = 1024, 128 * KIB
-"""Queued signals of a unit, and bytes of its message queues."""
-
 _TERMINALS = "/dev/pts"
 _STOP_USEC = 500_000
 _START_USEC = 20_000_000
@@ -139,8 +136,6 @@ _ACCOUNTING: _Rows = (
     ("CPUAccounting", "b", True, "processor time is read from the group"),
     ("MemorySwapMax", "t", 0, "memory is memory: no swapping beyond the limit"),
     ("LimitCORE", "t", 0, "no core file, no host helper started by a crash"),
-    ("LimitSIGPENDING", "t", MOST_SIGNALS, "queued signals and timers, which count as root's as well"),
-    ("LimitMSGQUEUE", "t", QUEUE_BYTES, "message queues, which count as root's as well"),
 )
 
 _Bind = tuple[str, str]

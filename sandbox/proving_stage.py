@@ -17,8 +17,8 @@ from sandbox.contents import MemoryContents
 from sandbox.errors import CaptureError, KeeperError, SandboxError
 from sandbox.inspected import CaptureLimits, InspectionReader, outermost, request
 from sandbox.probe_bundle import probe_command
-from sandbox.properties import MOST_SIGNALS
 from sandbox.proving_room import Room, Taking, room
+from sandbox.shares import MOST_SIGNALS
 from sandbox.spec import KIB, MIB, PYTHON, Limits, Mount, Role, UnitSpec
 from sandbox.termination import Stop
 from sandbox.unit import UnitResult, conduct

@@ -14,6 +14,7 @@ from sandbox.errors import BusError, KeeperError, SandboxError, UnitStartError
 from sandbox.groups import Layout, UnitGroup
 from sandbox.properties import Property
 from sandbox.room import keys_left, leftovers
+from sandbox.shares import bound_shares
 from sandbox.spec import MIB, Limits
 from sandbox.termination import Stop, UnitFacts
 from sandbox.walls import broken_limits
@@ -44,6 +45,8 @@ class Unit:
     deadline: float
     has_sockets: bool = False
     """Whether it may open IP sockets, and is not our own gateway."""
+    shares_bounded: bool = False
+    """Whether it has the ceilings of sandbox/shares.py."""
     went: float | None = None
     stop: Stop | None = None
     oom_kills: int | None = None
@@ -155,6 +158,9 @@ class Units:
         """Start the wall clock, if the limits are really there; a second go does not start it again."""
         unit.group.bound_swap()
         broken = broken_limits(unit.group.held(), unit.limits)
+        self._bound_shares(unit)
+        if not unit.shares_bounded:
+            broken = (*broken, "what it may take of queued signals, message queues and watches is not bounded")
         if unit.has_sockets and not unit.group.bound_sockets(SOCKET_BYTES):
             broken = (*broken, f"the buffers of its sockets are not bounded by {SOCKET_BYTES} bytes")
         if not broken and unit.went is None:
@@ -163,6 +169,11 @@ class Units:
         # Whose handle is closed meanwhile is ended when that is seen.
         with suppress(KeeperError):
             send(unit.handle, {"broken": list(broken)})
+
+    def _bound_shares(self, unit: Unit) -> None:
+        if not unit.shares_bounded:
+            found = unit.group.processes()
+            unit.shares_bounded = len(found) == 1 and bound_shares(found[0])
 
     def _halt(self, unit: Unit, why: Stop) -> None:
         """End a unit at once; what ended it first is what counts."""
@@ -188,6 +199,8 @@ class Units:
     def _look_for_end(self, unit: Unit, now: float) -> None:
         """Finish a unit whose main process has ended: signals tell it, and now and then the manager is asked."""
         told = self.bus.told(unit.name)
+        if told is not None and told.sub_state == "running" and unit.went is None:
+            self._bound_shares(unit)  # While its launcher looks around: nobody waits for it then.
         if told is not None and told.is_final:
             self._finish(unit, told)
         elif now - unit.polled > _POLL_SECONDS or (told is not None and told.active_state == "failed"):

@@ -14,14 +14,7 @@ from pydantic import ValidationError
 from sandbox.api import LauncherReport
 from sandbox.file_walls import FILE_CHECKS
 from sandbox.look import OWN_NAMESPACES, HostView, Look, differs, named, strangers
-from sandbox.properties import (
-    MOST_SIGNALS,
-    QUEUE_BYTES,
-    UnitPlace,
-    has_internet_families,
-    promised_capabilities,
-    promised_environment,
-)
+from sandbox.properties import UnitPlace, has_internet_families, promised_capabilities, promised_environment
 from sandbox.sightings import (
     Sighting,
     parse_groups,
@@ -200,8 +193,6 @@ def _check_limits(look: Look) -> Iterator[str]:
         ("Max open files", limits.descriptors),
         ("Max processes", limits.tasks),
         ("Max core file size", 0),
-        ("Max pending signals", MOST_SIGNALS),
-        ("Max msgqueue size", QUEUE_BYTES),
     ):
         yield from differs(name, (str(most), str(most)), seen.get(name))
 
