@@ -15,7 +15,7 @@ from runner.documents.model import Document, Identifier, Shape
 from runner.errors import DocumentError, DocumentErrors
 from runner.fields import Criterion, HostPath, Line, RelativePath, refusal
 from runner.parsing import file_name, parse_json, read_file, validate
-from runner.roster import Candidate, Judge, Route
+from runner.roster import Candidate, Judge, ReleaseBudget, Route
 from sandbox.spec import GIB, MIB, Limits
 
 MAX_ENTRIES = 1000
@@ -237,6 +237,8 @@ class ReleaseConfig(Document):
     """Refuse a `runner pilot` that names no nomination."""
     retry_policy: RetryPolicy = RetryPolicy()
     """Which tries are repeated, and which result counts."""
+    budget: ReleaseBudget = ReleaseBudget()
+    """What all tries together may spend; then the pilot stops, and its running try ends as its own budget would."""
     nominations: Annotated[tuple[NominationEntry, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
     """Names of folders in `config/nominations`, or whole objects in the reference system's fields."""
     candidates: Annotated[tuple[Candidate, ...], Field(min_length=1, max_length=MAX_ENTRIES)]

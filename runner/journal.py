@@ -17,6 +17,7 @@ from runner.artifacts import (
 )
 from runner.documents.evidence import Begun, Grading, Submission, Void
 from runner.documents.facts import Facts, Phase, VoidFact
+from runner.documents.ledger import LedgerLine
 from runner.documents.seal import SEAL_NAME, SealKind, Trial
 from runner.errors import SealBrokenError
 from runner.outcome import Outcome, outcome
@@ -147,6 +148,19 @@ def grading_folders(folder: Path) -> tuple[Path, ...]:
     found = gradings.iterdir() if gradings.is_dir() else ()
     named = [each for each in found if each.name.removeprefix(GRADING).isdecimal()]
     return tuple(sorted(named, key=lambda each: int(each.name.removeprefix(GRADING))))
+
+
+def spent_of(trial: Try) -> tuple[tuple[LedgerLine, ...], int]:
+    """Give the requests that a try made, probe included, and the milliseconds that its agent worked."""
+    sealed = trial.submission or trial.void
+    if sealed is None:
+        return (), 0
+    files = (name for name in ("ledger.jsonl", "preflight.jsonl") if sealed.holds(name))
+    lines = tuple(line for name in files for line in sealed.documents(LedgerLine, name))
+    is_void = trial.submission is None
+    phases = (sealed.document(Void, "void.json") if is_void else sealed.document(Submission, "submission.json")).phases
+    walls = [each.wall_ms for each in (phases.preflight, phases.solution) if each is not None]
+    return lines, sum(wall or 0 for wall in walls)
 
 
 def cell_of(trial: Trial) -> Cell:

@@ -17,8 +17,9 @@ from runner.freezer import Frozen, accounts_of
 from runner.gateway.serving import address, gateway_unit
 from runner.host_proofs import Prover, digests, host_now, keep_copies
 from runner.inputs import Inputs
-from runner.journal import Store, state
+from runner.journal import Store, spent_of, state
 from runner.outcome import Outcome
+from runner.purse import Purse
 from runner.release import PreparedNomination, manifest_digest
 from runner.reports.aggregate import planned
 from runner.roster import AVAILABLE, Candidate
@@ -55,6 +56,8 @@ class Done:
     gradings: int
     voids: int
     """Tries of this run that ended void."""
+    exhausted: str | None = None
+    """The part of the release's budget that is used up, if the pilot stopped for that."""
 
     @property
     def is_idle(self) -> bool:
@@ -122,7 +125,9 @@ def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell) ->
         run = _Run(frozen=frozen, attempts=attempts, candidates=candidates, wanted=wanted, tell=tell)
         for place, step in enumerate(todo, 1):
             run.cell(step, f"[{place}/{len(todo)}]")
-        return Done(tries=run.tries, gradings=run.gradings, voids=run.voids)
+            if run.exhausted is not None:
+                break
+        return Done(tries=run.tries, gradings=run.gradings, voids=run.voids, exhausted=run.exhausted)
 
 
 def _todo(frozen: Frozen, store: Store, cells: tuple[Cell, ...], wanted: Wanted) -> list[Step]:
@@ -197,6 +202,7 @@ def _attempts(
                 base_urls=urls,
                 credential=settings.credential,
                 bundles=bundles,
+                purse=_purse(frozen, store),
             ),
             stages=Stages(sandbox=sandbox, workbench=frozen.workbench, limits=frozen.manifest.limits),
             proofs=digests(proofs),
@@ -207,6 +213,18 @@ def _attempts(
 
 def _now() -> int:
     return time.time_ns() // 1_000_000
+
+
+def _purse(frozen: Frozen, store: Store) -> Purse:
+    """Give what is left of the release's budget, after every try there is evidence of."""
+    purse = Purse(budget=frozen.manifest.budget)
+    if purse.is_bounded:
+        for cell in planned(frozen.manifest):
+            for each in store.tries(cell):
+                lines, wall_ms = spent_of(each)
+                purse.take_all(lines)
+                purse.wall_ms += wall_ms
+    return purse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +257,7 @@ class _Run:
     tries: int = 0
     gradings: int = 0
     voids: int = 0
+    exhausted: str | None = None
     _nominations: dict[str, PreparedNomination] = field(default_factory=dict)
 
     def cell(self, step: Step, place: str) -> None:
@@ -246,6 +265,10 @@ class _Run:
         rules = self.frozen.manifest.retry_policy
         store = self.attempts.store
         while step.action is not Action.SKIP or step.lost is not None:
+            if step.action is Action.RUN and (spent := self.attempts.runtime.purse.spent()) is not None:
+                self.exhausted = spent
+                self.tell(f"{place} {step.cell}: not run: the release's budget is used up: {spent}")
+                return
             self.tell(f"{place} {step.cell}: {step.action.value} try {step.number} ({step.why})")
             try:
                 self._do(step)

@@ -83,6 +83,7 @@ def freeze(prepared: PreparedRelease) -> Manifest:
         folders=prepared.folders,
         limits=config.limits,
         retry_policy=config.retry_policy,
+        budget=config.budget,
         analysis=config.analysis,
         probe=Probe(),
         attempts=config.attempts,

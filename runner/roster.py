@@ -91,6 +91,19 @@ class Budget(Shape):
     """Of one completion."""
 
 
+class ReleaseBudget(Shape):
+    """Ceilings of a whole release, over all its tries. What is null has no ceiling."""
+
+    usd: PositiveDecimal | None = None
+    """Money, as providers report it; what they do not report counts as nothing, so set `requests` beside it."""
+    requests: Annotated[int, Field(ge=1, le=10**9)] | None = None
+    """Requests to models, probes included."""
+    tokens: Annotated[int, Field(ge=1, le=10**13)] | None = None
+    """All input and output."""
+    wall_ms: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    """Of agents at work, summed up; looked at between tries."""
+
+
 class Participant(Shape):
     """What candidates and judges have in common; the last four are copied into evidence as they are."""
 

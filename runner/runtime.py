@@ -16,7 +16,8 @@ from runner.gateway.client import AttemptTraffic, Gateway
 from runner.gateway.errors import GatewayError
 from runner.gateway.routes import terms_of
 from runner.preflight import PROBE_PROMPT, Probe, judge_probe, no_probe_needed, wants_another
-from runner.roster import Candidate, Route
+from runner.purse import Purse
+from runner.roster import Candidate, ReleaseBudget, Route
 from sandbox.api import Gate, Running, Sandbox
 from sandbox.spec import GATE_PORT, Limits, Mount, Network, Reach, Role, UnitSpec, WorkspaceId
 from sandbox.termination import Stop
@@ -62,6 +63,8 @@ class Runtime:
     credential: Callable[[str], str | None]
     bundles: Mapping[RuntimeName, Bundle] = field(default_factory=dict)
     """The agents' own programs that are needed."""
+    purse: Purse = field(default_factory=lambda: Purse(budget=ReleaseBudget()))
+    """What is left of the release's budget."""
     _probed: dict[str, Asked] = field(default_factory=dict)
 
     def preflight(self, candidate: Candidate, limits: Limits, on_line: OnLine) -> Asked:
@@ -107,12 +110,13 @@ class Runtime:
         agent = AGENTS[candidate.agent]
         command = agent.command(task)
         with ExitStack() as stack:
-            watch = _BudgetWatch(on_line=on_line)
+            watch = _BudgetWatch(on_line=on_line, purse=self.purse)
             gate, traffic = self._reach(agent, candidate, room, watch, stack)
             spec = self._spec(agent, command, room, gate)
             with self.sandbox.start(spec) as running:
                 watch.running = running
                 result = conduct(running, spec, stdin=command.stdin)
+            self.purse.wall_ms += result.termination.usage.wall_ms
         lines = () if traffic is None else traffic.lines
         telemetry = agent.telemetry(result.stdout, result.stderr, result.termination)
         return Ran(
@@ -138,6 +142,7 @@ class Runtime:
             base_url=self.base_urls[route.id],
             credential=None if route.credential is None else self.credential(route.credential),
         )
+        terms = replace(terms, ceilings=self.purse.tightened(terms.ceilings))
         gate = stack.enter_context(self.sandbox.gate())
         traffic = stack.enter_context(self.gateway.attempt(terms, os.dup(gate.listener), on_line))
         return gate, traffic
@@ -164,10 +169,12 @@ class _BudgetWatch:
     """Hands ledger lines on, and ends the agent as soon as one says that its budget is used up."""
 
     on_line: OnLine
+    purse: Purse
     running: Running | None = None
 
     def __call__(self, line: LedgerLine) -> None:
         self.on_line(line)
+        self.purse.take(line)
         if line.refusal == "budget" and self.running is not None:
             self.running.stop(Stop.KILLED)
 

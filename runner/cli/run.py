@@ -1,6 +1,7 @@
 """`runner pilot`."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -53,10 +54,8 @@ def pilot(  # noqa: PLR0913 - one parameter an option
     need_keeper()
     frozen = load_frozen(settings)
     done = run_pilot(settings, frozen, wanted, lambda line: click.echo(line, err=True))
-    click.echo(
-        json.dumps({"tries": done.tries, "gradings": done.gradings, "voids": done.voids}) if as_json else _said(done)
-    )
-    return 1 if done.voids else 0
+    click.echo(json.dumps(asdict(done)) if as_json else _said(done))
+    return 1 if done.voids or done.exhausted is not None else 0
 
 
 def _json(shown: Rehearsal) -> str:
@@ -64,8 +63,9 @@ def _json(shown: Rehearsal) -> str:
 
 
 def _said(done: Done) -> str:
-    if done.is_idle:
+    if done.is_idle and done.exhausted is None:
         return "nothing was left to do"
     tries = "1 try" if done.tries == 1 else f"{done.tries} tries"
     gradings = "1 further grading" if done.gradings == 1 else f"{done.gradings} further gradings"
-    return f"{tries}, {gradings}, {done.voids} void"
+    stopped = "" if done.exhausted is None else f"; stopped, for the release's budget is used up: {done.exhausted}"
+    return f"{tries}, {gradings}, {done.voids} void{stopped}"

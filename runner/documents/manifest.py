@@ -8,7 +8,7 @@ from runner.config import Analysis, Judging, ReleaseLimits, RetryPolicy
 from runner.documents.model import Document, Identifier, Sha256, Shape
 from runner.documents.nomination import NominationSpec
 from runner.fields import Criterion, Line, refusal
-from runner.roster import Candidate, Judge, Route
+from runner.roster import Candidate, Judge, ReleaseBudget, Route
 
 Count = Annotated[int, Field(ge=0)]
 Ordinal = Annotated[int, Field(ge=1, le=9999)]
@@ -149,6 +149,8 @@ class Manifest(Document):
     """Ceilings of every unit, phase by phase."""
     retry_policy: RetryPolicy
     """Which tries are repeated, and which result counts."""
+    budget: ReleaseBudget = ReleaseBudget()
+    """What all tries together may spend."""
     analysis: Analysis
     """What is settled about the statistics beforehand."""
     probe: Probe
