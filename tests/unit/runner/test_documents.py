@@ -25,7 +25,7 @@ from tests.unit.runner.written import NOMINATION, config_fields
 
 FILE = "evidence/document.json"
 ROOT = Path(__file__).parents[3]
-SOME = settings(max_examples=25 * TIMES, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=20 * TIMES, deadline=None, suppress_health_check=list(HealthCheck))
 Fields = dict[str, Any]
 Model = type[Document]
 every_document = pytest.mark.parametrize("model", documents(), ids=lambda model: model.SCHEMA_NAME)
