@@ -23,7 +23,7 @@ from sandbox.room import HOST_FOLDER, AccountRange
 from sandbox.sight import HostSight, Interpreter, Storage, Tool
 from sandbox.tools import TOOLS
 
-_PATIENCE_S, _TRIES_S = 5.0, 30.0
+_PATIENCE_S, _TRIES_S = 20.0, 60.0
 _SHOWN = 120
 _VERSION_FLAGS = {"/usr/sbin/mkfs.ext4": "-V"}
 _PYTHON_PROGRAM = (

@@ -27,7 +27,7 @@ _LOAD, _ATTACH, _DETACH = 5, 8, 9
 _CGROUP_SKB, _EGRESS = 8, 1
 _ATTRIBUTES_BYTES = 128
 _FLAGS = ("user", "mount", "pid", "net", "ipc", "uts", "cgroup")
-_PATIENCE_S = 5.0
+_PATIENCE_S = 20.0
 _TRIES = 3
 
 

@@ -66,8 +66,8 @@ def cover_hierarchy(name: str) -> None:
 
 
 def take_quota() -> None:
-    """Give the whole manager a tenth of a processor, so that the kernel refuses a unit of its any more (v1)."""
-    Path("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").write_text("10000", encoding="ascii")
+    """Give the manager one processor and a half: the kernel then refuses its units the two they are promised (v1)."""
+    Path("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").write_text("150000", encoding="ascii")
 
 
 def take_from_manager() -> None:

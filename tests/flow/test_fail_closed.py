@@ -59,7 +59,7 @@ if not layout().v2:  # Hierarchies that can be unmounted one by one.
     LAMED |= {
         "memory": ("WallsError", ("control group memory: promised the unit's own",)),
         "pids": ("WallsError", ("control group pids: promised the unit's own",)),
-        "quota": ("WallsError", ("limit cpu_percent: promised 200, the control group holds None",)),
+        "quota": ("WallsError", ("limit cpu_percent: promised 200, the control group holds",)),
     }
 
 
