@@ -10,7 +10,7 @@ from .terms import Json
 
 LARGEST = 2**53
 NAME_LIMIT = 200
-BLOCK_LIMIT = 16 << 20
+BLOCK_LIMIT = 32 << 20
 
 DONE = b"[DONE]"
 
