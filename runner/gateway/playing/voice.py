@@ -48,9 +48,11 @@ def text_of(content: object) -> str:
 
 
 def texts(answer: Answer) -> Iterator[str]:
-    """Give an answer's text in parts."""
+    """Give an answer's text in parts: short ones, or, of a text that is said again and again, each time as one."""
     text = answer.text or ""
-    for _ in range(answer.text_times):
+    if answer.text_times > 1:
+        yield from (text for _ in range(answer.text_times))
+    else:
         yield from (text[at : at + PART] for at in range(0, len(text), PART))
 
 
