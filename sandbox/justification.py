@@ -14,7 +14,7 @@ from sandbox.properties import Property, PropertyValue
 
 
 class Probe(StrEnum):
-    """What is looked at with a directive and without it; from CLOCK on, a program of sandbox/probes/directives.py."""
+    """What is looked at with a directive and without it; from BUFFERS on, a program of sandbox/probes/directives.py."""
 
     LAUNCHER = "launcher's report"
     """Judged by sandbox/walls.py; no go is given."""
@@ -24,6 +24,7 @@ class Probe(StrEnum):
     """Whether a launcher's report comes at all."""
     END = "end"
     """How and when the unit ends, as its runner is told."""
+    BUFFERS = "buffers"
     CLOCK = "clock"
     DEVICES = "devices"
     FIND_MEMORY = "find_memory"
@@ -35,6 +36,7 @@ class Probe(StrEnum):
     OWN_GROUP = "own_group"
     REALTIME = "realtime"
     SECOND_TABLE = "second_table"
+    SHARES = "shares"
     TUNABLES = "tunables"
     WORDS = "words"
 
@@ -115,6 +117,8 @@ OURS = (
     "keeper: kill",
     "keeper: signals",
     "keeper: no swap",
+    "keeper: shares of root's",
+    "keeper: socket buffers",
 )
 """What is no directive: limits that we enforce, and the keeper's own guards that directives stand behind."""
 
@@ -131,6 +135,8 @@ _OURS_NOTICED = {
     "keeper: memory watch": _by(Probe.END, "a unit lives on whose child was out of memory"),
     "keeper: kill": _by(Probe.END, "a child that ignores SIGTERM outlives its unit"),
     "keeper: no swap": _by(Probe.GROUP, "limit swap_bytes", needs=Need.V1),
+    "keeper: shares of root's": _by(Probe.SHARES, "as many queued signals and message queues as root may have"),
+    "keeper: socket buffers": _by(Probe.BUFFERS, "connections take more than their bound", needs=Need.V1),
     "keeper: signals": _by(Probe.END, "the end is told seconds late"),
 }
 

@@ -14,6 +14,7 @@ import json
 import mmap
 import os
 import platform
+import resource
 import socket
 import stat
 import sys
@@ -29,6 +30,9 @@ _KEYCTL_DESCRIBE, _SESSION_RING = 6, -3
 _GETPID_OF_32_BITS = bytes.fromhex("b814000000cd80c3")  # mov eax, 20; int 0x80; ret
 _IPC_KEY, _IPC_CREAT = 0x636C656E, 0o1000
 _IPC_SECONDS = 1.5
+_RLIMIT_SIGPENDING = 11
+# Each socket may hold a little whatever the bound is: few of them, so that what they hold in all is the bound's doing.
+_ENOUGH, _MOST_SOCKETS, _FILL_SECONDS = 128 << 20, 120, 4.0
 _DEVICES = ("/dev/autofs", "/dev/cpu_dma_latency", "/dev/loop-control")
 _GROUPS = ("/sys/fs/cgroup/unified", "/sys/fs/cgroup")
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -133,6 +137,33 @@ def loopback() -> int:
     return failing(send)
 
 
+def shares() -> list[int]:
+    """Tell how many signals may be queued, and how many bytes in message queues."""
+    return [resource.getrlimit(kind)[1] for kind in (_RLIMIT_SIGPENDING, resource.RLIMIT_MSGQUEUE)]
+
+
+def buffers() -> int:
+    """Fill connections to oneself that nobody reads from, and tell what they took in all."""
+    held: list[socket.socket] = []
+    taken, until = 0, time.monotonic() + _FILL_SECONDS
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        while taken < _ENOUGH and len(held) < _MOST_SOCKETS and time.monotonic() < until:
+            held.append(socket.create_connection(listening.getsockname()))
+            held.append(listening.accept()[0])
+            taken += sum(_filled(each) for each in held[-2:])
+    return taken
+
+
+def _filled(one: socket.socket) -> int:
+    one.settimeout(0)
+    taken = 0
+    try:
+        while True:
+            taken += one.send(bytes(1 << 16))
+    except BlockingIOError:
+        return taken
+
+
 def make_memory() -> int:
     """Leave a piece of System V memory behind."""
     made = _libc.shmget(_IPC_KEY, 4096, _IPC_CREAT | 0o666)
@@ -183,6 +214,7 @@ def _lines(path: str) -> list[str]:
 PROBES: dict[str, Callable[[], object]] = {
     each.__name__: each
     for each in (
+        buffers,
         clock,
         devices,
         find_memory,
@@ -195,6 +227,7 @@ PROBES: dict[str, Callable[[], object]] = {
         own_group,
         realtime,
         second_table,
+        shares,
         tunables,
         words,
     )

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from sandbox.justification import JUSTIFIED, Probe
 from sandbox.properties import LAUNCHER
+from sandbox.shares import MOST_SIGNALS, QUEUE_BYTES
 from sandbox.spec import PYTHON, Role
 from sandbox.termination import Cause
+from sandbox.units import SOCKET_BYTES
 from tests.systemd.removals import Edits, Seen
 
 _NEVER = (1 << 64) - 1
@@ -267,6 +269,14 @@ REMOVALS = (
     Removal(
         name="keeper: kill", guards=("kill",), scaled=(("put", "TimeoutStopUSec", 5_000_000),),
         code=with_child(1.0, first=_DEAF), look=ends_by_itself,
+    ),
+    Removal(
+        name="keeper: shares of root's", guards=("shares",),
+        look=lambda seen: seen.said[Probe.SHARES] != [MOST_SIGNALS, QUEUE_BYTES],
+    ),
+    Removal(
+        name="keeper: socket buffers", guards=("sockets",), role=Role.CANDIDATE,
+        look=lambda seen: bool(seen.output) and seen.said[Probe.BUFFERS] > SOCKET_BYTES * 3 // 2,
     ),
     Removal(name="keeper: no swap", guards=("swap",)),
     Removal(name="keeper: signals", guards=("signals, slowly",), code="pass", look=is_told_late),

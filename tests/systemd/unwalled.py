@@ -120,6 +120,7 @@ def _guards_stand_aside(is_out: Callable[[str], bool]) -> None:
     """Have each of the keeper's own guards do nothing while it is named."""
     going, leaving = units.Units._go, units.leftovers
     counting, bounding = units.UnitGroup.oom_kills, units.UnitGroup.bound_swap
+    sharing, buffering = units.bound_shares, units.UnitGroup.bound_sockets
 
     def go(self: units.Units, unit: units.Unit) -> None:
         going(self, unit)
@@ -133,6 +134,8 @@ def _guards_stand_aside(is_out: Callable[[str], bool]) -> None:
         )
 
     units.Units._go = go
+    units.bound_shares = lambda process: is_out("shares") or sharing(process)
+    units.UnitGroup.bound_sockets = lambda self, most: is_out("sockets") or buffering(self, most)
     units.UnitGroup.bound_swap = lambda self: None if is_out("swap") else bounding(self)
     units.UnitGroup.oom_kills = lambda self: None if is_out("memory") else counting(self)
     units.leftovers = lambda account: () if is_out("kill") or is_out("leftovers") else leaving(account)
