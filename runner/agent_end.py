@@ -17,6 +17,9 @@ PROVIDERS_OWN: frozenset[FailureKind] = frozenset(
 `refused` and `context_length` are answers to the request, so they are the candidate's.
 """
 
+MALFORMED = "malformed_answer"
+"""What the single-shot program calls an answer that it could not read."""
+
 _ALIKE = frozenset({"network", "malformed"})
 """A stream that breaks midway may reach the agent as bytes that are no answer."""
 
@@ -46,6 +49,8 @@ class AgentRun:
     """The agent's own final error is the ledger's last failure."""
     told_error: str | None = None
     """The agent's own last words are an error, whatever its program's status."""
+    malformed_answer: str | None = None
+    """What our own program found wrong with the form of the answer that it was given."""
     answered: bool = True
     """A model answered at least once, or there is none."""
 
@@ -57,7 +62,8 @@ def agent_run(termination: Termination, ledger: Iterable[LedgerLine], telemetry:
     told = None if error is None else f"{error.kind}: {error.message}"
     answered = telemetry.traffic is None or any(line.complete and line.failure is None for line in chats)
     if not chats or chats[-1].failure is None:
-        return AgentRun(termination=termination, told_error=told, answered=answered)
+        malformed = error.message if error is not None and error.kind == MALFORMED else None
+        return AgentRun(termination=termination, told_error=told, answered=answered, malformed_answer=malformed)
     last = chats[-1]
     said = f"request {last.sequence} failed: {last.failure}, status {last.status_upstream or 'none'}"
     theirs = last.refusal is None and last.failure in PROVIDERS_OWN
@@ -101,6 +107,9 @@ def _agent_failure(run: AgentRun) -> AgentFailure:
     if run.request_refused is not None and by_itself:
         detail = printable(run.request_refused)
         return AgentFailure(cause=FailureCause.REQUEST_REFUSED, status=end.status, detail=detail)
+    if run.malformed_answer is not None and by_itself:
+        detail = printable(run.malformed_answer)
+        return AgentFailure(cause=FailureCause.MALFORMED_ANSWER, status=end.status, detail=detail)
     if end.succeeded:
         # Exit 0 is no proof of work.
         cause = FailureCause.NO_ANSWER if run.told_error is None else FailureCause.AGENT_ERROR

@@ -16,6 +16,7 @@ FAILURES = {
     FailureCause.REQUEST_REFUSED: "the provider refused the agent's request",
     FailureCause.AGENT_ERROR: "the agent ended with an error, though its program ended well",
     FailureCause.NO_ANSWER: "the agent ended well without any answer of its model",
+    FailureCause.MALFORMED_ANSWER: "the answer was not in the form that was asked for",
 }
 VERDICTS = {
     VerdictCause.PASSED: "passed",

@@ -17,6 +17,14 @@ Dialect = Literal["chat", "responses", "messages"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """An answer that was given, and what its model is told of it."""
+
+    answer: str
+    news: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTask:
     """What one run of an agent is about, whatever the agent."""
 
@@ -34,6 +42,10 @@ class AgentTask:
     """What `oracle` and `patch` apply; paths are relative to the workspace root."""
     probe: bool = False
     """Ask the prompt once and change nothing."""
+    targets: tuple[str, ...] = ()
+    """The files that a single-shot answer may hold; `prompt` shows them."""
+    before: Exchange | None = field(default=None, repr=False)
+    """The first shot, where this is the second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,4 +93,4 @@ class Agent(Protocol):
         """Read its stream, which may say anything or nothing."""
 
 
-__all__ = ["AGENT_TARGET", "Agent", "AgentCommand", "AgentTask", "Dialect", "RuntimeName"]
+__all__ = ["AGENT_TARGET", "Agent", "AgentCommand", "AgentTask", "Dialect", "Exchange", "RuntimeName"]

@@ -69,25 +69,30 @@ class Native:
     def telemetry(self, stdout: bytes, stderr: bytes, termination: Termination) -> Telemetry:
         """Read the loop's events."""
         del stderr, termination
-        events, unreadable = read_events(stdout)
-        tools = [event for event in events if event["event"] == "tool"]
-        turns = [event for event in events if event["event"] == "turn"]
-        end = next((event for event in reversed(events) if event["event"] in {"end", "error"}), None)
-        ended = None if end is None else text_of(end.get("reason"), NAME_LIMIT) or "error"
-        return Telemetry(
-            agent=self.name,
-            turns=len(turns),
-            tool_calls=tool_uses((event.get("name"), event.get("failed") is True) for event in tools),
-            malformed_arguments=sum(event.get("malformed") is True for event in tools),
-            error_replies=sum(event.get("failed") is True for event in tools),
-            nudges=sum(event["event"] == "nudge" for event in events),
-            cap_reached=ended == "turns",
-            finish_reasons=finish_reasons(event.get("finish_reason") for event in turns),
-            ended=ended,
-            final_message=_final_message(end, turns),
-            final_error=_final_error(end),
-            unreadable_lines=unreadable,
-        )
+        return told_story(self.name, stdout)
+
+
+def told_story(name: str, stdout: bytes) -> Telemetry:
+    """Read what a program of `native_loop` tells."""
+    events, unreadable = read_events(stdout)
+    tools = [event for event in events if event["event"] == "tool"]
+    turns = [event for event in events if event["event"] == "turn"]
+    end = next((event for event in reversed(events) if event["event"] in {"end", "error"}), None)
+    ended = None if end is None else text_of(end.get("reason"), NAME_LIMIT) or "error"
+    return Telemetry(
+        agent=name,
+        turns=len(turns),
+        tool_calls=tool_uses((event.get("name"), event.get("failed") is True) for event in tools),
+        malformed_arguments=sum(event.get("malformed") is True for event in tools),
+        error_replies=sum(event.get("failed") is True for event in tools),
+        nudges=sum(event["event"] == "nudge" for event in events),
+        cap_reached=ended == "turns",
+        finish_reasons=finish_reasons(event.get("finish_reason") for event in turns),
+        ended=ended,
+        final_message=_final_message(end, turns),
+        final_error=_final_error(end),
+        unreadable_lines=unreadable,
+    )
 
 
 def read_events(stdout: bytes) -> tuple[list[Event], int]:

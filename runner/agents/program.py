@@ -8,9 +8,12 @@ from sandbox.api import Pack
 HERE = Path(__file__).parent
 
 
-def folder_program(name: str) -> Pack:
-    """Give a package of this folder as `python3 FOLDER` starts it: a start file and the package below it."""
-    start = f"from {name}.main import main\n\nraise SystemExit(main())\n".encode()
+def folder_program(name: str, program: str = "main") -> Pack:
+    """Give a package of this folder as `python3 FOLDER` starts it: a start file and the package below it.
+
+    `program` is the module whose `main` is called.
+    """
+    start = f"from {name}.{program} import main\n\nraise SystemExit(main())\n".encode()
     files = {f"{name}/{path.name}": path.read_bytes() for path in sorted((HERE / name).glob("*.py"))}
     return pack_files({"__main__.py": start, **files})
 

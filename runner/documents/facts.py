@@ -79,6 +79,8 @@ class FailureCause(StrEnum):
     """Its program ended well, and told an error."""
     NO_ANSWER = "no_answer"
     """Its program ended well, and no answer of the model had come."""
+    MALFORMED_ANSWER = "malformed_answer"
+    """A single-shot answer was not in the form that was asked for; nothing of it was used."""
 
 
 class Controls(StrEnum):

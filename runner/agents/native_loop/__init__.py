@@ -1,1 +1,4 @@
-"""A plain tool loop: a model, a workspace, a few tools. Standard library and relative imports only."""
+"""A plain tool loop (`main`): a model, a workspace, a few tools; and one question without any (`once`).
+
+Standard library and relative imports only.
+"""

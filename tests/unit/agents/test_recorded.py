@@ -103,6 +103,7 @@ def test_the_registry_knows_every_agent_by_its_name() -> None:
         "opencode": True,
         "codex": True,
         "claude": True,
+        "single-shot": True,
         "oracle": False,
         "patch": False,
         "nop": False,
