@@ -43,18 +43,18 @@ def clear(scope: Scope) -> Cleared:
         noted = noted_run(scope.host)
         wider = scope if noted is None else replace(scope, states=tuple({*scope.states, noted.parent}))
         before = inventory(wider)
-        _remove(before, wider)
-        after = _patiently_left(wider)
+        after = _left_after_removal(wider)
         marked = (scope.host / MARK).exists()
         if not after:
             (scope.host / MARK).unlink(missing_ok=True)
         return Cleared(marked=marked, removed=left(after, before), left=after)
 
 
-def _patiently_left(scope: Scope) -> tuple[Thing, ...]:
-    """Look until nothing is left, or for a while: keys outlive their processes for seconds."""
+def _left_after_removal(scope: Scope) -> tuple[Thing, ...]:
+    """Remove what can be until nothing is left, or for a while: keys outlive their processes for seconds."""
     deadline = time.monotonic() + _SECONDS
     while True:
+        _remove(inventory(scope), scope)
         found = tuple(thing for thing in inventory(scope) if thing.kind is not Kind.NAMED_NAMESPACE)
         if not found or time.monotonic() > deadline:
             return found

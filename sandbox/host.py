@@ -14,10 +14,11 @@ from secrets import token_hex
 from sandbox.boot import base, hierarchies
 from sandbox.errors import HostUnfitError
 from sandbox.network import CLONE_NEWNET, enter, loopback_up
-from sandbox.processes import GROUP, read_processes
+from sandbox.processes import GROUP, at_work, read_processes
 from sandbox.telling import tell
 
 _BOOT_SECONDS = 30.0
+_DEATH_SECONDS = 5.0
 _NAMESPACES = {
     "cgroup": 0x02000000,
     "ipc": 0x08000000,
@@ -128,11 +129,20 @@ def join(manager: Manager) -> None:
 def sweep_groups(roots: Iterable[Path] | None = None) -> tuple[str, ...]:
     """Remove control groups that a killed private manager left, wherever it was started, and name them.
 
-    A process of a living one is in its groups, or was told to make them.
+    One that is just dying is waited for. What descends from a keeper at work is in its groups, or was told to make
+    them: they stay.
     """
-    used = {name for each in read_processes().values() for name in each.groups}
-    left = [group for group in own_groups(roots) if group.name not in used]
-    return tuple(f"control group {name}" for name in sorted({each.name for each in left if not _remove_tree(each)}))
+    deadline = time.monotonic() + _DEATH_SECONDS
+    removed: set[str] = set()
+    while True:
+        processes = read_processes()
+        used = {name for pid in at_work(processes) for name in processes[pid].groups}
+        left = [group for group in own_groups(roots) if group.name not in used]
+        stuck = {group.name for group in left if _remove_tree(group)}
+        removed |= {group.name for group in left} - stuck
+        if not stuck or time.monotonic() > deadline:
+            return tuple(f"control group {name}" for name in sorted(removed))
+        time.sleep(0.01)
 
 
 def own_groups(roots: Iterable[Path] | None = None) -> Iterator[Path]:

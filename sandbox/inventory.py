@@ -1,8 +1,8 @@
 """What a run could leave on this machine: one list of all of it, and the difference between two lists.
 
-Only what no keeper at work accounts for is listed; with the host's lock in hand none of ours is at work. A private
-manager takes its units, their account records and their mounts with it, so these are looked for with the machine's
-own systemd alone; all else is looked for everywhere.
+Processes, namespaces and control groups that a keeper at work accounts for are left out; with the host's lock in hand
+none of ours is at work. A private manager takes its units, their account records and their mounts with it, so these
+are looked for with the machine's own systemd alone; all else is looked for everywhere.
 """
 
 import os

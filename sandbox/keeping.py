@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from secrets import token_hex
@@ -272,7 +272,7 @@ def keeping(bus: Bus, opening: Open, host_folder: Path, manager: str, outside: i
             stack.callback(sweep_mounts, state / "objects")
         objects = Objects(state / "objects")
         tell(objects.sweep())
-        stack.callback(remove_path, run)
+        stack.callback(_remove_run, run)
         for each in ("rooms", "empty", "terminals"):
             (run / each).mkdir(mode=0o755, parents=True)
         stack.enter_context(_terminals(run / "terminals"))
@@ -309,6 +309,11 @@ def _terminals(target: Path) -> Iterator[None]:
         yield
     finally:
         unmount(target, detach=True)
+
+
+def _remove_run(run: Path) -> None:
+    with suppress(OSError):  # Something could not be unmounted: the next start sweeps it, and tells it.
+        remove_path(run)
 
 
 def _sweep_state(state: Path, *, other: bool) -> tuple[str, ...]:

@@ -156,6 +156,8 @@ class Bench:
     """A checkout with one configuration."""
 
     checkout: Path
+    within: tuple[str, ...] = ()
+    """What its commands are started by."""
 
     @property
     def config(self) -> Path:
@@ -181,7 +183,9 @@ class Bench:
 
     def start(self, *words: str, within: tuple[str, ...] = ()) -> "subprocess.Popen[str]":
         pipe = subprocess.PIPE
-        return subprocess.Popen([*within, *self.argv(*words)], stdout=pipe, stderr=pipe, text=True, cwd="/")
+        return subprocess.Popen(
+            [*self.within, *within, *self.argv(*words)], stdout=pipe, stderr=pipe, text=True, cwd="/"
+        )
 
     def run(self, *words: str, within: tuple[str, ...] = ()) -> Said:
         """Run one command to its end; a clean room that somebody else holds is waited for."""

@@ -87,7 +87,7 @@ def _started(pid: int) -> str:
 
 def await_gone(seen: Traces, checkout: Path) -> None:
     """Wait until no process, mount, loop device of it is left."""
-    await_(lambda: not left_of(seen, checkout), f"the end of {left_of(seen, checkout)}", seconds=15)
+    await_(lambda: not left_of(seen, checkout), f"the end of {left_of(seen, checkout)}", seconds=60)
 
 
 def left_of(seen: Traces, checkout: Path) -> list[str]:
