@@ -27,7 +27,10 @@ def host() -> None:
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
 def clear(config: Path | None, *, as_json: bool) -> None:
-    """Remove what killed runs left on this machine, and the mark of an unclean room once nothing stays."""
+    """Remove what killed runs left on this machine, and the mark of an unclean room once nothing stays.
+
+    It takes the host's lock, so no run is disturbed, and ends with 4 if something stays that only an operator can end.
+    """
     need_root("host clear")
     settings = host_settings(config)
     loaded = load_config(settings.config)
