@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from signal import SIGHUP, SIGINT, SIGKILL, SIGPIPE, SIGTERM, strsignal
+from signal import NSIG, SIGHUP, SIGINT, SIGKILL, SIGPIPE, SIGTERM, strsignal
 
 
 class Cause(StrEnum):
@@ -146,7 +146,8 @@ def _exited(facts: UnitFacts) -> _Decision:
 
 def _signalled(facts: UnitFacts) -> _Decision:
     number = facts.main_status
-    if facts.result == "success" and number not in _CLEAN_SIGNALS:
+    is_signal = 0 < number < NSIG
+    if not is_signal or (facts.result == "success" and number not in _CLEAN_SIGNALS):
         return Cause.MANAGER, None, f"what systemd tells contradicts itself: {_told(facts)}"
     if number == SIGKILL and _was_out_of_memory(facts):
         return Cause.OOM, None, "killed by the kernel"

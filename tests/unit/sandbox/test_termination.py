@@ -148,6 +148,8 @@ def test_why_we_stopped_it_wins_over_how_it_died(facts: UnitFacts, stop: Stop) -
         pytest.param(ended("success", 2, 11), id="success-by-segfault"),
         pytest.param(ended("signal", 1, 0), id="signal-that-exited"),
         pytest.param(ended("core-dump", 2, 6), id="core-without-core"),
+        pytest.param(ended("signal", 2, 0), id="signal-that-is-none"),
+        pytest.param(ended("signal", 2, 65), id="signal-above-all"),
     ],
 )
 def test_what_nobody_knows_is_the_managers_failure(facts: UnitFacts) -> None:
