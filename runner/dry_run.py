@@ -13,7 +13,7 @@ from runner.inputs import Inputs
 from runner.nomination import Nomination
 from runner.pilot import Wanted, selected
 from runner.release import planned_attempts
-from runner.roster import AVAILABLE, Candidate
+from runner.roster import Candidate
 from runner.schedule import Cell
 from runner.settings import Settings
 from sandbox.api import Pack
@@ -99,7 +99,7 @@ def _commands(inputs: Inputs, cells: tuple[Cell, ...], candidates: dict[str, Can
     seen: set[tuple[str, str]] = set()
     for cell in cells:
         candidate = candidates[cell.candidate]
-        if (cell.candidate, cell.nomination) in seen or candidate.agent not in AGENTS:
+        if (cell.candidate, cell.nomination) in seen:
             continue
         seen.add((cell.candidate, cell.nomination))
         command = AGENTS[candidate.agent].command(_task(inputs.config, candidate, inputs.nomination(cell.nomination)))
@@ -112,7 +112,7 @@ def _commands(inputs: Inputs, cells: tuple[Cell, ...], candidates: dict[str, Can
 
 
 def _task(config: ReleaseConfig, candidate: Candidate, nomination: Nomination) -> AgentTask:
-    """Give the task of a rehearsal: the change that `oracle` and `patch` apply is not at hand yet."""
+    """Give the task of a rehearsal: a change to apply, and files to show, are not at hand yet."""
     return AgentTask(
         prompt=nomination.prompt,
         wall=config.limits.solution.limits().wall,
@@ -121,6 +121,7 @@ def _task(config: ReleaseConfig, candidate: Candidate, nomination: Nomination) -
         turns=nomination.spec.loop.turns,
         tools=("run",) if nomination.spec.loop.run else (),
         reasoning=candidate.variant,
+        targets=nomination.spec.target_files,
         change=Pack(entries=(), blobs=MemoryContents().get) if candidate.is_control else None,
     )
 
@@ -166,10 +167,7 @@ def _ceiling(config: ReleaseConfig, candidate: Candidate, cells: tuple[Cell, ...
 
 def _missing(settings: Settings, config: ReleaseConfig, candidates: tuple[Candidate, ...]) -> Iterator[str]:
     for candidate in candidates:
-        if candidate.agent not in AVAILABLE:
-            yield f"agent {candidate.agent} of {candidate.id}: not yet available in this version"
-        else:
-            yield from _missing_runtime(settings, config, candidate)
+        yield from _missing_runtime(settings, config, candidate)
         route = config.route(candidate.route)
         name = None if route is None else route.credential
         if name is not None and settings.credential(name) is None:

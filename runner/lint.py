@@ -15,7 +15,7 @@ from runner.inputs import Inputs
 from runner.nomination import PATCH_SUFFIX
 from runner.nomination_lint import IN_PROCESS, Aids, fixed_distributions, lint_nomination
 from runner.proof import PROOFS
-from runner.roster import AVAILABLE, Candidate, NetworkMode, Route, Status
+from runner.roster import Agent, Candidate, NetworkMode, Route, Status
 from runner.settings import Settings, is_hidden
 
 __all__ = ["Aids", "Finding", "Severity", "lint", "usual_aids"]
@@ -35,6 +35,7 @@ def lint(inputs: Inputs, settings: Settings, aids: Aids) -> tuple[Finding, ...]:
     config, subject = inputs.config, Subject(file=inputs.file)
     found = [
         *_candidates(config, subject),
+        *_modes(inputs, subject),
         *_patch_folders(config, settings, subject),
         *_routes(config, settings, aids, subject),
         *_judges(config, subject),
@@ -62,20 +63,31 @@ def _candidates(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
 
 
 def _candidate(candidate: Candidate, route: Route | None, field: str, subject: Subject) -> Iterator[Finding]:
-    if candidate.agent not in AVAILABLE:
-        mend = f"set its status to retired, or choose one of {', '.join(sorted(AVAILABLE))}"
-        message = f"agent {candidate.agent} is not yet available in this version"
-        yield subject.error(f"{field}.agent", message, mend)
     if candidate.network is NetworkMode.DIRECT:
         message, mend = "direct is not yet available in this version", "write network: gateway"
         yield subject.error(f"{field}.network", message, mend)
-    dialect = AGENTS[candidate.agent].dialect if candidate.agent in AVAILABLE else None
+    dialect = AGENTS[candidate.agent].dialect
     if route is not None and dialect is not None and not speaks(route, dialect):
         message = f"agent {candidate.agent} speaks {PROTOCOLS[dialect]}, and route {route.id} {route.protocol}"
         yield subject.error(f"{field}.route", message, f"name a route whose protocol is {PROTOCOLS[dialect]}")
     if route is not None and not route.is_scripted and not _has_ceiling(candidate):
         mend = "add a budget with usd, requests or tokens"
         yield subject.warning(f"{field}.budget", "nothing bounds what a try may spend", mend)
+
+
+def _modes(inputs: Inputs, subject: Subject) -> Iterator[Finding]:
+    """Find candidates that cannot take a nomination as it is meant; controls take every one."""
+    answered = {each.id for each in inputs.nominations if each.is_single_shot}
+    for index, candidate in enumerate(inputs.config.candidates):
+        if candidate.status is Status.RETIRED or candidate.is_control:
+            continue
+        planned = set(inputs.config.nomination_ids if candidate.nominations is None else candidate.nominations)
+        answers = candidate.agent is Agent.SINGLE_SHOT
+        if wrong := sorted(planned - answered if answers else planned & answered):
+            mode = "agentic" if answers else "single-shot"
+            message = f"agent {candidate.agent} cannot take {', '.join(wrong)}, of mode {mode}"
+            mend = "list the candidate's 'nominations'; the agent single-shot takes those of mode single-shot alone"
+            yield subject.error(f"candidates[{index}].nominations", message, mend)
 
 
 def _has_ceiling(candidate: Candidate) -> bool:
@@ -131,10 +143,6 @@ def _is_plain_text(route: Route) -> bool:
 def _judges(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
     if config.judges and not config.criteria:
         yield subject.error("criteria", "judges have nothing to score", "name the criteria")
-    for index, judge in enumerate(config.judges):
-        if judge.agent not in AVAILABLE:
-            message = f"agent {judge.agent} is not yet available in this version"
-            yield subject.warning(f"judges[{index}].agent", message, "choose native, or judge with a later version")
 
 
 def _assurance(inputs: Inputs, subject: Subject) -> Iterator[Finding]:

@@ -45,6 +45,11 @@ class Nomination:
         """Its name in the release."""
         return self.spec.id
 
+    @property
+    def is_single_shot(self) -> bool:
+        """Whether it is answered at once, and not worked on."""
+        return self.spec.mode == "single-shot"
+
     def below(self, folder: str) -> tuple[StoredFile, ...]:
         """Give the files of one of its folders; their paths still begin with the folder's name."""
         return tuple(file for file in self.files if file.path.startswith(f"{folder}/"))

@@ -168,9 +168,6 @@ def _near(rule: str, paths: frozenset[bytes]) -> str | None:
 
 def _targets(nomination: Nomination) -> Iterator[Finding]:
     subject, spec = Subject(file=nomination.file), nomination.spec
-    if spec.mode == "single-shot":
-        mend = "write mode = 'agentic', or keep it for a later version"
-        yield subject.error("mode", "single-shot is not yet available in this version", mend)
     if not spec.target_files:
         yield subject.warning("target_files", "it is empty", "name the files where the work is expected")
     allowed, denied, paths = (

@@ -22,7 +22,7 @@ from runner.outcome import Outcome
 from runner.purse import Purse
 from runner.release import PreparedNomination, manifest_digest
 from runner.reports.aggregate import planned
-from runner.roster import AVAILABLE, Candidate
+from runner.roster import Candidate
 from runner.runtime import Runtime
 from runner.schedule import Action, Cell, Standing, Step, TryState, next_step, schedule
 from runner.selection import candidate_keys, select
@@ -142,19 +142,10 @@ def check_runnable(settings: Settings, frozen: Frozen, candidates: tuple[Candida
     """Say nothing if all that the candidates need is here.
 
     Raises:
-        DocumentError: an agent is not available, or a credential is not set.
+        DocumentError: a credential is not set.
     """
     routes = {route.id: route for route in frozen.manifest.routes}
     for candidate in candidates:
-        place = f"candidates[{candidate.id}]"
-        if candidate.agent not in AVAILABLE:
-            raise DocumentError(
-                file=frozen.inputs.file,
-                field=f"{place}.agent",
-                found=candidate.agent.value,
-                expected=f"one of {', '.join(sorted(AVAILABLE))}",
-                mend="select other candidates with --candidate",
-            )
         name = None if candidate.route is None else routes[candidate.route].credential
         if name is not None and settings.credential(name) is None:
             raise DocumentError(

@@ -19,6 +19,7 @@ from runner.parsing import decode
 from runner.release import PreparedNomination, PreparedRelease
 from runner.sdist import Downloads
 from runner.settings import Settings
+from runner.single_shot import told
 from runner.solution import build_solution
 from runner.toolchain import Lock, Workshop, parse_lock
 from sandbox.patch import Repository
@@ -88,11 +89,13 @@ def prepare_nomination(
     """Make everything of one nomination that a release freezes.
 
     Raises:
-        DocumentError: something of it cannot be made, or its fixture is not the frozen one.
+        DocumentError: something of it cannot be made or told, or its fixture is not the frozen one.
     """
     fixture = build_fixture(nomination, workbench.downloads)
     if frozen_fixture is not None:
         check_fixture(fixture, frozen_fixture, nomination.file)
+    if nomination.is_single_shot:
+        told(nomination, fixture)
     return PreparedNomination(
         nomination=nomination,
         fixture=fixture,

@@ -29,6 +29,7 @@ from runner.folder import StoredFile
 from runner.nomination import PRIVATE, PUBLIC, Nomination, nomination_digest
 from runner.parsing import read_file
 from runner.roster import Candidate, Status
+from runner.single_shot import told
 from runner.solution import Solution
 from runner.toolchain import Lock
 from sandbox.spec import MIB
@@ -193,6 +194,7 @@ def _nomination(prepared: PreparedNomination) -> FrozenNomination:
         spec=nomination.spec,
         nomination_sha256=nomination_digest(nomination),
         prompt_sha256=sha256(nomination.prompt.encode()),
+        told_sha256=sha256(told(nomination, prepared.fixture).encode()) if nomination.is_single_shot else None,
         fixture_sha256=prepared.fixture.digest,
         public=tuple(_file(file) for file in nomination.below(PUBLIC)),
         private_sha256=files_digest(nomination.below(PRIVATE)),

@@ -46,9 +46,6 @@ class Agent(StrEnum):
 CONTROLS = frozenset({Agent.ORACLE, Agent.PATCH, Agent.NOP})
 """Agents without a model: they need no route and get no network."""
 
-AVAILABLE = frozenset({Agent.NATIVE, Agent.OPENCODE, Agent.CODEX, Agent.CLAUDE}) | CONTROLS
-"""Agents that this version can run; the others are read, linted and refused at run."""
-
 
 Protocol = Literal["chat-completions", "responses", "messages"]
 """How a provider is asked: OpenAI's chat completions or Responses, Anthropic's Messages."""

@@ -83,6 +83,9 @@ class FrozenNomination(Shape):
     """Over the document and all files that can change a result."""
     prompt_sha256: Sha256
     """Of prompt.md."""
+    told_sha256: Sha256 | None = None
+    """Of a single-shot candidate's whole first message: prompt, target files and the form of an answer. Null in mode
+    agentic."""
     fixture_sha256: Sha256
     """Tree digest of the base: source, `public/` laid over it."""
     public: tuple[FrozenFile, ...]

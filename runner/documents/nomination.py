@@ -178,11 +178,12 @@ class NominationSpec(Document):
     tier: Literal["easy", "standard", "hard", "frontier"]
     """How hard it is meant to be."""
     mode: Literal["agentic", "single-shot"]
-    """`agentic`: the candidate works in the workspace. `single-shot` is refused by lint for now."""
+    """`agentic`: the candidate works in the workspace. `single-shot`: the agent `single-shot` answers with
+    whole files, in two shots at most."""
     axes: tuple[Literal["judgement", "security", "review"], ...] = ()
     """What else it tries."""
     target_files: tuple[RelativePath, ...] = ()
-    """Where the work is expected; what a single-shot answer replaces."""
+    """Where the work is expected; what a single-shot candidate is shown, and may replace."""
     root: FolderPath = "."
     """Where the fixture stands below the workspace root."""
     loop: LoopRules = LoopRules()

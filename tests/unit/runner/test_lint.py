@@ -115,7 +115,6 @@ ONE_TWIN = "from wordcount import count\n\n\ndef test_hidden_two():\n    assert 
             id="target-missing",
         ),
         pytest.param(toml('target_files = ["wordcount.py"]', ""), ("warning", "target_files"), id="no-target"),
-        pytest.param(toml('mode = "agentic"', 'mode = "single-shot"'), ("error", "mode"), id="single-shot"),
         pytest.param(
             {"solution/solution.patch": PATCH.replace("wordcount", "other")},
             ("error", ""),
@@ -233,8 +232,8 @@ REAL: dict[str, object] = {
 }
 
 
-def config_findings(tmp_path: Path, **change: Any) -> list[Finding]:  # noqa: ANN401 - JSON values of all kinds
-    written(tmp_path / "config/nominations/wordcount", nomination_files())
+def config_findings(tmp_path: Path, files: Change = {}, **change: Any) -> list[Finding]:  # noqa: ANN401, B006 - JSON values of all kinds; never changed
+    written(tmp_path / "config/nominations/wordcount", {**nomination_files(), **files})
     written(tmp_path / "config/scenarios", {"right.json": "{}"})
     fields: dict[str, Any] = {
         "schema": SCHEMA,
@@ -259,7 +258,9 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
     ("change", "finding"),
     [
         pytest.param(
-            {"candidates": [{**CANDIDATE, "agent": "single-shot"}]}, ("error", "candidates[0].agent"), id="agent"
+            {"candidates": [{**CANDIDATE, "agent": "single-shot"}]},
+            ("error", "candidates[0].nominations"),
+            id="agent-of-another-mode",
         ),
         pytest.param(
             {"candidates": [{**CANDIDATE, "agent": "codex"}], "routes": [REAL]},
@@ -289,11 +290,6 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
             {"candidates": [{"id": "p", "agent": "patch", "patches": "config/patches"}]},
             ("error", "candidates[0].patches"),
             id="no-recorded-patch",
-        ),
-        pytest.param(
-            {"judges": [{"id": "j", "agent": "single-shot", "model": "m"}]},
-            ("warning", "judges[0].agent"),
-            id="judge",
         ),
         pytest.param(
             {"judges": [{"id": "j", "agent": "claude", "model": "m"}]},
@@ -330,6 +326,17 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
 )
 def test_a_weak_release_is_told(tmp_path: Path, change: dict[str, object], finding: tuple[str, str]) -> None:
     assert finding in told(config_findings(tmp_path, **change))
+
+
+def test_a_nomination_of_mode_single_shot_is_for_that_agent_and_controls_alone(tmp_path: Path) -> None:
+    mode = toml('mode = "agentic"', 'mode = "single-shot"')
+    shooter = {**CANDIDATE, "id": "s", "agent": "single-shot"}
+    oracle = {"id": "oracle", "agent": "oracle"}
+    fits = config_findings(tmp_path / "fits", mode, candidates=[oracle, shooter])
+    assert fits == []
+    findings = config_findings(tmp_path / "strays", mode, candidates=[oracle, CANDIDATE, shooter])
+    assert told(findings) == {("error", "candidates[1].nominations")}
+    assert "wordcount, of mode single-shot" in findings[0].message
 
 
 def test_a_retired_candidate_is_left_in_peace(tmp_path: Path) -> None:
