@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from pydantic import ValidationError
@@ -38,6 +39,30 @@ class Unit(Protocol):
 
     def go(self) -> None:
         """Let the program start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tapes:
+    """The files of an attempt's exchanges: where they are kept, and what is played in the provider's place."""
+
+    kept: Path | None = None
+    """A file that is begun, or added to."""
+    played: Path | None = None
+
+    @contextmanager
+    def opened(self) -> Iterator[dict[str, int]]:
+        """Open what there is, by the names that the gateway knows."""
+        flags = os.O_NOFOLLOW | os.O_CLOEXEC
+        with contextlib.ExitStack() as stack:
+            found: dict[str, int] = {}
+            for name, path, mode in (
+                ("recording", self.kept, os.O_CREAT | os.O_APPEND | os.O_WRONLY),
+                ("replayed", self.played, os.O_RDONLY),
+            ):
+                if path is not None:
+                    found[name] = os.open(path, mode | flags, 0o600)
+                    stack.callback(os.close, found[name])
+            yield found
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,13 +98,15 @@ class Gateway:
     _attempts: dict[str, AttemptTraffic] = field(default_factory=dict)
 
     @contextmanager
-    def attempt(self, terms: Terms, listener: int, on_line: OnLine) -> Iterator[AttemptTraffic]:
+    def attempt(self, terms: Terms, listener: int, on_line: OnLine, tapes: Tapes = Tapes()) -> Iterator[AttemptTraffic]:
         """Serve one attempt on its listening socket, which is taken over; `on_line` is called from a thread.
 
-        A line is acknowledged when `on_line` returns, and only then the agent gets the last of its answer.
+        A line is acknowledged when `on_line` returns, and only then the agent gets the last of its answer. What was
+        asked and given stands in the attempt's recording before its line comes.
 
         Raises:
             GatewayError: The gateway died, or did not answer.
+            OSError: A recording cannot be opened.
         """
         own = socket.socket(fileno=listener)
         traffic = AttemptTraffic(attempt=terms.attempt, on_line=on_line, listener=own)
@@ -89,8 +116,10 @@ class Gateway:
             ending.callback(self._attempts.pop, terms.attempt)
             failing = ending.enter_context(contextlib.ExitStack())
             failing.callback(self._close_whatever_is, traffic)
-            packet = {"do": "open", **asdict(terms), "headers": [list(pair) for pair in terms.headers]}
-            self._send(packet, listener)
+            headers = [list(pair) for pair in terms.headers]
+            with tapes.opened() as passed:
+                packet = {"do": "open", **asdict(terms), "headers": headers, "passed": ["listener", *passed]}
+                self._send(packet, listener, *passed.values())
             self.expect(traffic.opened, OPENED_S, "did not open an attempt")
             yield traffic
             failing.pop_all()
@@ -105,12 +134,12 @@ class Gateway:
         self._send({"do": "close", "attempt": traffic.attempt})
         self.expect(traffic.closed, CLOSED_S, "did not close an attempt")
 
-    def _send(self, packet: Mapping[str, object], descriptor: int | None = None) -> None:
+    def _send(self, packet: Mapping[str, object], *descriptors: int) -> None:
         data = json.dumps(packet).encode()
         if len(data) > PACKET_LIMIT:
             raise GatewayError(f"a route's terms take {len(data)} bytes; at most {PACKET_LIMIT} can be sent")
         try:
-            socket.send_fds(self.control, [data], [] if descriptor is None else [descriptor])
+            socket.send_fds(self.control, [data], descriptors)
         except OSError as error:
             raise GatewayError(f"the gateway is gone: {self._epitaph(str(error))}") from error
 
@@ -225,4 +254,4 @@ def serve_through(unit: Unit) -> Iterator[Gateway]:
         gateway.control.close()
 
 
-__all__ = ["AttemptTraffic", "Gateway", "Patience", "Terms", "gateway_spec", "open_gateway", "serve_through"]
+__all__ = ["AttemptTraffic", "Gateway", "Patience", "Tapes", "Terms", "gateway_spec", "open_gateway", "serve_through"]

@@ -16,8 +16,11 @@ from .dialects import BY_NAME
 from .draft import Draft
 from .exchange import Exchange
 from .inbound import CLIENT_GONE, Inbound, TooLargeError
+from .playback import Playback
 from .rules import Line, Refused, check_body, check_line, operation_of
+from .shelf import Shelf
 from .tally import name_of
+from .taping import Recorder
 from .terms import Terms
 
 CONNECTIONS = 16
@@ -32,6 +35,9 @@ class Attempt:
     listener: socket.socket
     client: httpx.Client
     control: Control
+    recorder: Recorder
+    shelf: Shelf | None = None
+    """A recording that answers in the provider's place."""
     closing: threading.Event = field(default_factory=threading.Event)
     opened: float = field(default_factory=time.monotonic)
     _sequence: int = 0
@@ -48,6 +54,8 @@ class Attempt:
 
     def serve(self) -> None:
         """Take connections, as many at once as there is room for, until the listener is shut down."""
+        if self.shelf is not None:
+            self.shelf.fill()
         while not self.closing.is_set():
             self._room.acquire()
             try:
@@ -79,6 +87,7 @@ class Attempt:
         for draft in left:
             self._settle(draft)
         self.listener.close()
+        self.recorder.close()
         closed = {"say": "closed", "attempt": self.terms.attempt}
         self.control.send({**closed, "requests": self._sequence, "surplus": self._surplus})
 
@@ -130,11 +139,13 @@ class Attempt:
             self._told_spent = spent
             self._sequence += not surplus
             self._surplus += surplus
+            operation = operation_of(line.path)
             draft = Draft(
                 sequence=self._sequence,
                 opened=self.opened,
                 started=time.monotonic(),
-                operation=operation_of(line.path),
+                operation=operation,
+                tape=self.recorder.tape(self._sequence, operation, line.method, line.target),
                 refusal="budget" if spent else None,
             )
             if surplus:
@@ -155,10 +166,11 @@ class Attempt:
 
     def _handle(self, head: Line, draft: Draft, inbound: Inbound) -> None:
         decided = self._decide(head, draft, inbound)
-        if isinstance(decided, Exchange):
+        if not isinstance(decided, tuple):
             decided.run()
             return
         status, body = decided
+        draft.tape.whole(status, "application/json", body)
         draft.status_given, draft.complete = status, True
         draft.first()
         self._settle(draft)
@@ -168,14 +180,12 @@ class Attempt:
     def _dialect(self) -> Dialect:
         return BY_NAME[self.terms.dialect]
 
-    def _decide(self, head: Line, draft: Draft, inbound: Inbound) -> Exchange | tuple[int, bytes]:
-        try:
-            draft.request = inbound.body()
-        except TooLargeError:
-            return self._refuse(draft, Refused(refusal="too_large", status=413, message="the body exceeds 16 MiB"))
-        except h11.RemoteProtocolError:
-            sent = "the body is not sent as announced"
-            return self._refuse(draft, Refused(refusal="http", status=400, message=sent))
+    def _decide(self, head: Line, draft: Draft, inbound: Inbound) -> Exchange | Playback | tuple[int, bytes]:
+        unsent = self._take_body(draft, inbound)
+        if unsent is not None:
+            return self._refuse(draft, unsent)
+        if self.shelf is not None:
+            return self._find(self.shelf, head, draft, inbound)
         if draft.refusal == "budget":
             return self._refuse(draft, Refused(refusal="budget", status=403, message="the budget is used up"))
         dialect = check_line(head, self.terms)
@@ -184,6 +194,23 @@ class Attempt:
         if dialect is None:
             return 200, models_body(self.terms.model)
         return self._decide_body(dialect, head, draft, inbound)
+
+    def _take_body(self, draft: Draft, inbound: Inbound) -> Refused | None:
+        try:
+            draft.request = draft.tape.request = inbound.body()
+        except TooLargeError:
+            return Refused(refusal="too_large", status=413, message="the body exceeds 16 MiB")
+        except h11.RemoteProtocolError:
+            return Refused(refusal="http", status=400, message="the body is not sent as announced")
+        return None
+
+    def _find(self, shelf: Shelf, head: Line, draft: Draft, inbound: Inbound) -> Playback | tuple[int, bytes]:
+        with self._parsing:
+            played = shelf.take(draft.operation, head.method, head.target, draft.request)
+        if played is None:
+            status, unknown = self._dialect.final_status, "the recording has no such request"
+            return self._refuse(draft, Refused(refusal="body", status=status, message=unknown))
+        return Playback(played=played, draft=draft, inbound=inbound, settle=self._settle, closing=self.closing)
 
     def _decide_body(
         self, dialect: Dialect, head: Line, draft: Draft, inbound: Inbound
@@ -213,6 +240,7 @@ class Attempt:
     def _settle(self, draft: Draft) -> None:
         """Write a request's line, once; return when the runner has it."""
         if draft.claim():
+            draft.tape.finish(draft.failure, draft.refusal)
             self.control.settle(self.terms.attempt, draft.line(time.monotonic()))
             with self._lock:
                 self._drafts.pop(draft.sequence, None)

@@ -1,4 +1,4 @@
-"""The one line to the runner: JSON packets, listening sockets with them, and acknowledgements back."""
+"""The one line to the runner: JSON packets, descriptors with them, and acknowledgements back."""
 
 import array
 import json
@@ -47,17 +47,16 @@ class Control:
         if taken is not None:
             taken.set()
 
-    def receive(self) -> tuple[Json, int | None] | None:
-        """Wait for a packet and the descriptor that came with it; None when the runner has hung up."""
+    def receive(self) -> tuple[Json, list[int]] | None:
+        """Wait for a packet and the descriptors that came with it; None when the runner has hung up."""
         room = socket.CMSG_SPACE(4 * 4)
         data, ancillary, flags, _ = self.line.recvmsg(PACKET_LIMIT, room, socket.MSG_CMSG_CLOEXEC)
         passed = _descriptors(ancillary)
         if not data:
             return None
-        if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC) or len(passed) > 1:
+        if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
             die("a packet of the runner was too long")
-        packet = json.loads(data)
-        return packet, passed[0] if passed else None
+        return json.loads(data), passed
 
 
 def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from .tally import Tally
+from .taping import Tape
 from .terms import Json
 
 
@@ -18,6 +19,8 @@ class Draft:
     """Monotonic seconds at which the attempt was opened."""
     started: float
     operation: str
+    tape: Tape
+    """Keeps what was asked and what was given."""
     request: bytes = field(default=b"", repr=False)
     model_asked: str | None = None
     stream: bool = False

@@ -68,26 +68,34 @@ class Exchange:
 
     def _fail(self, failure: Failure) -> None:
         status, body = answer_for(failure, self.terms.credential, self.asked.dialect)
-        self.draft.status_given = status
-        self._finish()
-        self.inbound.answer(status, body)
+        self._give(status, body, "application/json")
 
     def _pass_whole(self, answer: Whole) -> None:
         self.draft.tally = answer.tally
         self.draft.response_bytes = len(answer.body)
         self.draft.response_hash = hashlib.sha256(answer.body).hexdigest()
         self.draft.failure = None
-        self.draft.status_given = 200
+        self._give(200, answer.body, answer.content_type)
+
+    def _give(self, status: int, body: bytes, content_type: str) -> None:
+        self.draft.status_given = status
+        self.draft.tape.whole(status, content_type, body)
         self._finish()
-        self.inbound.answer(200, answer.body, answer.content_type)
+        self.inbound.answer(status, body, content_type)
 
     def _finish(self) -> None:
         self.draft.complete = True
         self.draft.first()
         self.settle(self.draft)
 
+    def _end(self, data: bytes) -> None:
+        """Keep the last part of a stream, which is sent once its line is written."""
+        self.draft.tape.add(data)
+        self.draft.tape.end()
+
     def _pass_stream(self, begun: Begun) -> None:
         self.draft.failure = None
+        self.draft.tape.begin(200, "text/event-stream", stream=True)
         self.inbound.begin_stream("text/event-stream")
         self.draft.status_given = 200
         self.draft.first()
@@ -105,12 +113,14 @@ class Exchange:
         if failure is None:
             failure = self._failure_of_stream(done=bool(held))
         if failure is None:
+            self._end(held)
             self._finish()
             self.inbound.end_stream(held)
             return
         self.draft.failure = failure.kind
-        self.settle(self.draft)
         told = held if self.draft.tally.error else self.asked.dialect.error_event(failure.kind, failure.message)
+        self._end(told)
+        self.settle(self.draft)
         self.inbound.end_stream(told)
 
     def _pass_blocks(self, begun: Begun) -> bytes:
@@ -128,6 +138,7 @@ class Exchange:
             if data is not None and dialect.is_last(data, part):
                 return block
             if shown is not None:
+                self.draft.tape.add(shown)
                 self.inbound.push(shown)
         return b""
 

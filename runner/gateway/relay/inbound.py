@@ -111,6 +111,16 @@ class Inbound:
         self.sock.settimeout(STALL_S)
         self.sock.sendall(data or b"")
 
+    def is_left(self) -> bool:
+        """Say whether the client has hung up."""
+        self.sock.settimeout(0)
+        try:
+            return self.sock.recv(1, socket.MSG_PEEK) == b""
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
     def close(self) -> None:
         """Hang up, giving a client that is still sending a moment to read its answer."""
         with contextlib.suppress(OSError), self.sock:

@@ -5,9 +5,12 @@ import sys
 import threading
 import traceback
 from dataclasses import dataclass, field
+from typing import cast
 
 from .attempt import Attempt
 from .control import Control, die
+from .shelf import Shelf
+from .taping import recorder
 from .terms import Json, TermsError, parse_terms
 from .upstream import open_client
 
@@ -19,24 +22,33 @@ class Gateway:
     control: Control
     attempts: dict[str, Attempt] = field(default_factory=dict)
 
-    def take(self, packet: Json, descriptor: int | None) -> None:
+    def take(self, packet: Json, descriptors: list[int]) -> None:
         """Do what one packet of the runner asks."""
-        match packet.get("do"), descriptor:
-            case "open", int(listener):
-                self._open(packet, listener)
-            case "close", None:
+        match packet.get("do"), descriptors:
+            case "open", [_, *_]:
+                self._open(packet, descriptors)
+            case "close", []:
                 attempt = self.attempts.pop(str(packet["attempt"]))
                 threading.Thread(target=attempt.close, daemon=True).start()
-            case "taken", None:
+            case "taken", []:
                 self.control.acknowledged(str(packet["attempt"]), int(str(packet["sequence"])))
             case other, _:
                 raise TermsError(f"unknown request {other!r}")
 
-    def _open(self, packet: Json, descriptor: int) -> None:
-        listener = socket.socket(fileno=descriptor)
+    def _open(self, packet: Json, descriptors: list[int]) -> None:
+        """Serve an attempt: `passed` names its descriptors, of which only the listener is always there."""
+        passed = dict(zip(cast("list[str]", packet["passed"]), descriptors, strict=True))
+        listener = socket.socket(fileno=passed["listener"])
         listener.settimeout(None)
         terms = parse_terms(packet)
-        attempt = Attempt(terms=terms, listener=listener, client=open_client(terms), control=self.control)
+        attempt = Attempt(
+            terms=terms,
+            listener=listener,
+            client=open_client(terms),
+            control=self.control,
+            recorder=recorder(passed.get("recording"), terms.credential),
+            shelf=Shelf(passed["replayed"]) if "replayed" in passed else None,
+        )
         self.attempts[terms.attempt] = attempt
         self.control.send({"say": "opened", "attempt": terms.attempt})
         threading.Thread(target=attempt.serve, daemon=True).start()

@@ -74,7 +74,7 @@ def parse_terms(message: Json) -> Terms:
         known = {
             key: value
             for key, value in message.items()
-            if key not in {"do", "patience", "ceilings", "headers", "features"}
+            if key not in {"do", "passed", "patience", "ceilings", "headers", "features"}
         }
         pairs = cast("list[list[str]]", message.get("headers", []))
         terms = Terms(

@@ -16,13 +16,14 @@ import httpx
 
 from runner.documents.ledger import LedgerLine
 from runner.gateway.bundle import gateway_bundle
-from runner.gateway.client import AttemptTraffic, Gateway, Patience, Terms, serve_through
+from runner.gateway.client import AttemptTraffic, Gateway, Patience, Tapes, Terms, serve_through
 from runner.gateway.scenario import Scenario, Step
 from runner.gateway.scripted import ScriptedProvider, scripted_provider
 from sandbox.spec import PYTHON
 
 MODEL = "scripted/model"
 KEY = "sk-secret-0123456789"
+NO_TAPES = Tapes()
 
 QUICK = Patience(
     retries=2,
@@ -113,7 +114,7 @@ class Gate:
 
 
 @contextmanager
-def open_gate(gateway: Gateway, base_url: str, **terms: object) -> Iterator[Gate]:
+def open_gate(gateway: Gateway, base_url: str, tapes: Tapes = NO_TAPES, **terms: object) -> Iterator[Gate]:
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     port = listener.getsockname()[1]
     told = Terms(
@@ -125,19 +126,21 @@ def open_gate(gateway: Gateway, base_url: str, **terms: object) -> Iterator[Gate
     )
     seen: list[LedgerLine] = []
     with (
-        gateway.attempt(replace(told, **terms), listener.detach(), seen.append) as traffic,
+        gateway.attempt(replace(told, **terms), listener.detach(), seen.append, tapes) as traffic,
         httpx.Client(trust_env=False, timeout=10, verify=False) as client,  # noqa: S501 - plain http on loopback
     ):
         yield Gate(f"http://127.0.0.1:{port}/v1", port, traffic, client, told.model, seen)
 
 
 @contextmanager
-def playing(gateway: Gateway, *steps: Step, **terms: object) -> Iterator[tuple[Gate, ScriptedProvider]]:
+def playing(
+    gateway: Gateway, *steps: Step, tapes: Tapes = NO_TAPES, **terms: object
+) -> Iterator[tuple[Gate, ScriptedProvider]]:
     """Serve an attempt whose provider plays the given steps."""
     scenario = Scenario(model=MODEL, steps=steps)
     with (
         scripted_provider({MODEL: scenario}) as provider,
-        open_gate(gateway, provider.base_url, **terms) as gate,
+        open_gate(gateway, provider.base_url, tapes, **terms) as gate,
     ):
         yield gate, provider
 
