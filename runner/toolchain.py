@@ -1,6 +1,7 @@
 """A nomination's Python packages: locked by hash, built once outside the clean room, read-only inside."""
 
 import csv
+import fcntl
 import io
 import os
 import re
@@ -9,12 +10,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from runner.canonical import canonical, sha256
 from runner.documents.writing import printable
-from runner.durable import make_folders, rename_new
+from runner.durable import leftovers, make_folders, rename_new
 from runner.errors import StorageError, SupplyError, ToolchainError
 from runner.package_index import IndexSettings
 from runner.parsing import describe
@@ -188,16 +190,31 @@ def _key(lock: Lock) -> str:
 
 def _build(lock: Lock, kept: Path, workshop: Workshop) -> None:
     make_folders(workshop.folder)
+    with _alone(workshop.folder):
+        if not kept.is_dir():
+            _build_alone(lock, kept, workshop)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Be the only one who builds in a folder; what a killed runner was building there is removed."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for half in leftovers(folder):
+            shutil.rmtree(half, ignore_errors=True)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _build_alone(lock: Lock, kept: Path, workshop: Workshop) -> None:
     half = Path(tempfile.mkdtemp(prefix=f".tmp-{kept.name[:12]}-", dir=workshop.folder))
     try:
         _install(lock, half, workshop)
         _seal(half)
         half.chmod(0o755)
         rename_new(half, kept)
-    except FileExistsError:
-        # Another runner was quicker and built the same.
-        if not kept.is_dir():
-            raise
     finally:
         shutil.rmtree(half, ignore_errors=True)
 

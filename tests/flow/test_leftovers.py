@@ -53,6 +53,9 @@ class Corner:
 
 @pytest.fixture(name="groups")
 def _groups() -> Iterator[tuple[Path, ...]]:
+    if machine_runs_systemd():
+        yield ()  # No private one is booted, and no groups are made for it.
+        return
     name = f"leftovers-{token_hex(4)}"
     make_groups(name)
     made = tuple(base(path, mount) / name for _, path, mount in hierarchies())

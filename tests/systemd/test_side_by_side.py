@@ -15,6 +15,7 @@ from sandbox import profiles
 from sandbox.api import Pack, Running, WorkspaceRequest
 from sandbox.client import KeeperSandbox
 from sandbox.contents import MemoryContents
+from sandbox.processes import namespaces, read_processes
 from sandbox.room import leftovers
 from sandbox.spec import MIB, PYTHON, Limits, Mount, Role, UnitSpec
 from sandbox.termination import Cause
@@ -71,6 +72,12 @@ class Neighbour:
 
     def said(self) -> dict[str, object]:
         return said(self.running.stdout)
+
+    def namespaces(self) -> frozenset[str]:
+        """Name the namespaces it is in that its neighbours are not in; its gate's network stays with the keeper."""
+        own = namespaces(os.getpid())
+        held = {name for pid in self.processes() for name in namespaces(pid) - own}
+        return frozenset(name for name in held if not name.startswith(("pid:", "cgroup:", "net:")))
 
     def processes(self) -> list[int]:
         """List its processes as the machine sees them."""
@@ -157,6 +164,8 @@ def end(one: Neighbour) -> None:
     """Let a neighbour say whether anybody touched it, let it end, and see that nothing of it is left."""
     one.tell()
     kept = one.said()
+    alone = one.namespaces()
+    assert {name.partition(":")[0] for name in alone} == {"ipc", "mnt", "user", "uts"}
     assert (kept["signals"], kept["visits"], kept["changed"], kept["strange"]) == ([], 0, [], [])
     assert kept["shared"] == kept["memory"]
     assert str(kept["memory"]).startswith("a-neighbours-secret-")
@@ -166,6 +175,7 @@ def end(one: Neighbour) -> None:
     assert (ended.cause, ended.status) == (Cause.EXIT, 0)
     assert one.processes() == []
     assert leftovers(one.account) == ()
+    assert not [each for each in read_processes() if alone & namespaces(each)]
 
 
 def test_without_walls_all_of_it_is_found() -> None:

@@ -192,6 +192,13 @@ def test_two_builders_at_once_leave_one_toolchain(tmp_path: Path, index: Path) -
     assert [path.name for path in (tmp_path / "one").iterdir()] == [one.key]
 
 
+def test_what_a_killed_builder_left_is_removed_by_the_next_one(tmp_path: Path, index: Path) -> None:
+    text = published(index, "demo", {"demo/__init__.py": ""})
+    (tmp_path / "one/.tmp-0123-x/tree").mkdir(parents=True)
+    built = build_toolchain(lock(text), workshop(tmp_path / "one", index))
+    assert [path.name for path in (tmp_path / "one").iterdir()] == [built.key]
+
+
 def test_without_an_index_the_failure_is_told(tmp_path: Path) -> None:
     with pytest.raises(SupplyError) as caught:
         build_toolchain(lock(f"demo==1.0 {HASH}\n"), workshop(tmp_path / "one", tmp_path / "nowhere"))
