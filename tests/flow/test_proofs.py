@@ -11,6 +11,7 @@ import pytest
 from runner.canonical import canonical, sha256
 from tests.flow.bench import Bench, Said, copied, names
 from tests.flow.test_flipped import flip
+from tests.flow.test_release import NOBODY
 
 pytestmark = pytest.mark.systemd
 
@@ -98,6 +99,13 @@ def test_the_command_shows_every_wall_and_says_where_the_proof_is(
     assert counted.startswith(f"{name}: ")
     assert f"{len(rows)} walls: all held" in counted
     assert where == f"kept: {kept(bench, name)}"
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_without_root_no_wall_is_tried(frozen: Bench, name: str) -> None:
+    said = frozen.run(f"verify-{name}", within=NOBODY)
+    assert (said.code, said.out) == (4, "")
+    assert f"verify-{name} needs root; run it as root" in said.err
 
 
 @pytest.mark.parametrize("harm", [flip, Path.unlink], ids=["flipped", "gone"])

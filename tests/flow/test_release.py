@@ -133,7 +133,7 @@ def test_without_root_what_only_reads_works_on_readable_files(piloted: Bench, wo
     assert said.code == 0, said.err
 
 
-@pytest.mark.parametrize("words", [("pilot",), ("freeze",), ("verify-sandbox",)])
+@pytest.mark.parametrize("words", [("pilot",), ("freeze",)])
 def test_without_root_what_starts_units_names_the_sudo_rule(frozen: Bench, words: tuple[str, ...]) -> None:
     said = frozen.run(*words, within=NOBODY)
     assert said.code == 4
