@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from evaluators.errors import EvaluatorError
 from runner import __version__
 from runner.agent_end import agent_end, agent_run
-from runner.agents.model import AgentTask
+from runner.agents.model import AgentTask, Exchange
 from runner.agents.registry import AGENTS
+from runner.agents.single_shot import answer_of
 from runner.artifacts import read_sealed
 from runner.bundles.held import fact_of
 from runner.canonical import canonical, canonical_lines, parse, sha256
@@ -38,8 +40,10 @@ from runner.journal import BEGUN, SUBMISSION, Store
 from runner.parsing import read_file
 from runner.roster import Agent, Candidate
 from runner.runtime import Room, Runtime
+from runner.shots import Shot, grade_first, shot_results, test_shot
+from runner.single_shot import is_tested, news, told
 from runner.staging import Staged, Stages
-from runner.trail import LEDGER, Trail, cost_of, left_lines
+from runner.trail import FIRST_WALLS, LEDGER, SOLUTION, Trail, cost_of, discard, left_lines, left_recordings
 from sandbox.api import Pack, WorkspaceRequest
 from sandbox.capture import Capture, capture
 from sandbox.errors import CaptureError, KeeperError, PatchError, SandboxError
@@ -75,8 +79,7 @@ class Attempts:
         trail = Trail(trial=trial, candidate=candidate, started_ms=started, ledger=folder / LEDGER)
         with self._sealing(trail, staged):
             if self._available(trail, staged):
-                captured = self._work(trail, staged)
-                self._seal_submission(trail, staged, captured)
+                self._seal_submission(trail, staged, self._solve(trail, staged))
         if (folder / SUBMISSION).exists():
             self.grade(trial, candidate, staged)
 
@@ -92,6 +95,8 @@ class Attempts:
             raise
         except GatewayError as error:
             self._gateway_failed(trail, staged, error)
+        except EvaluatorError as error:
+            self._seal_void(trail, staged, _fault(Blame.EVALUATOR, trail.phase, error))
         except (CaptureError, PatchError) as error:
             self._seal_void(trail, staged, _fault(Blame.RUNNER, trail.phase, error))
         except SandboxError as error:
@@ -117,7 +122,7 @@ class Attempts:
     def _available(self, trail: Trail, staged: Staged) -> bool:
         """Ask the frozen question; who does not answer it is sealed as unavailable."""
         limits = self.manifest.limits.preflight.limits()
-        trail.asked = self.runtime.preflight(trail.candidate, limits, trail.take)
+        trail.asked = self.runtime.preflight(trail.candidate, limits, trail.take, trail.tapes)
         trail.walls |= {f"preflight-{at}": ran.result.report for at, ran in enumerate(trail.asked.runs, 1)}
         preflight = trail.asked.preflight
         if preflight.reason is None:
@@ -126,7 +131,31 @@ class Attempts:
         self._seal_end(trail, staged, Facts(unavailable=told))
         return False
 
-    def _work(self, trail: Trail, staged: Staged) -> Capture:
+    def _solve(self, trail: Trail, staged: Staged) -> Capture:
+        """Let the candidate work; a single shot whose public tests do not pass is shot again."""
+        task = self._task(trail.candidate, staged)
+        trail.told = task.prompt if task.targets else None
+        captured = self._work(trail, staged, task)
+        again = self._shoot_again(trail, staged, task, captured) if task.targets else None
+        return captured if again is None else self._work(trail, staged, again)
+
+    def _shoot_again(self, trail: Trail, staged: Staged, task: AgentTask, captured: Capture) -> AgentTask | None:
+        """Test a first shot, and say what the second is about; None where there is none."""
+        first = self._submission(trail, staged, captured)
+        if trail.ran is None or not is_tested(first.failure, first.void):
+            return None
+        trail.phase = Phase.PUBLIC_TESTS
+        trail.tested = test_shot(staged, captured, self.stages.workbench.repository)
+        result = trail.tested.result
+        if result.report is not None:
+            trail.walls[f"{FIRST_WALLS}public-tests"] = result.report
+        if result.passed:
+            return None
+        before = Exchange(answer=answer_of(trail.ran.result.stdout), news=news(result))
+        trail.shoot_again(Shot(document=first, ran=trail.ran, captured=captured))
+        return replace(task, before=before)
+
+    def _work(self, trail: Trail, staged: Staged, task: AgentTask) -> Capture:
         """Let the candidate work, and read what it left once its unit is gone."""
         limits = self.manifest.limits.solution.limits()
         trail.phase = Phase.WORKSPACE
@@ -139,8 +168,10 @@ class Attempts:
                 workspace=workspace,
                 toolchain=staged.toolchain,
                 environment=staged.environment,
+                tapes=trail.tapes(SOLUTION),
+                asked=() if trail.first is None else trail.first.ran.lines,
             )
-            trail.ran = self.runtime.run(trail.candidate, self._task(trail.candidate, staged), room, trail.take)
+            trail.ran = self.runtime.run(trail.candidate, task, room, trail.take)
             trail.walls["solution"] = trail.ran.result.report
             trail.phase = Phase.CAPTURE
             captured = capture(
@@ -163,8 +194,9 @@ class Attempts:
             change = staged.prepared.solution.change
         elif candidate.agent is Agent.PATCH:
             change = self.patches(candidate, staged)
+        shoots = candidate.agent is Agent.SINGLE_SHOT
         return AgentTask(
-            prompt=nomination.prompt,
+            prompt=told(nomination, staged.prepared.fixture) if shoots else nomination.prompt,
             wall=self.manifest.limits.solution.limits().wall,
             model=candidate.model,
             gate_port=GATE_PORT if AGENTS[candidate.agent].needs_gateway else None,
@@ -172,6 +204,7 @@ class Attempts:
             tools=("run",) if loop.run else (),
             reasoning=candidate.variant,
             change=change,
+            targets=nomination.spec.target_files if shoots else (),
         )
 
     def _seal_submission(self, trail: Trail, staged: Staged, captured: Capture) -> None:
@@ -179,9 +212,18 @@ class Attempts:
         if trail.ran is None or trail.asked is None:
             raise CaptureError("a capture without a run")
         trail.phase = Phase.SEAL
+        last = Shot(document=self._submission(trail, staged, captured), ran=trail.ran, captured=captured)
+        files = trail.files() | last.files() | {"host.json": canonical(self._host())}
+        self.store.seal_submission(trail.trial, files)
+        discard(trail.ledger.parent)
+
+    def _submission(self, trail: Trail, staged: Staged, captured: Capture) -> Submission:
+        """Write down what was captured, and how its run ended."""
+        if trail.ran is None:
+            raise CaptureError("a capture without a run")
         ran = trail.ran
         ended = agent_end(agent_run(ran.result.termination, ran.lines, ran.telemetry))
-        document = Submission(
+        return Submission(
             trial=trail.trial,
             origin=self._origin(trail.candidate, staged),
             base_sha256=captured.base_digest,
@@ -193,16 +235,6 @@ class Attempts:
             ended_ms=self.clock(),
             phases=trail.phases(),
         )
-        files = trail.files() | {
-            "submission.json": canonical(document),
-            "candidate.diff": captured.patch,
-            "tree.json": canonical(writing.tree(captured)),
-            "capture.json": canonical(writing.capture(captured)),
-            "ledger.jsonl": canonical_lines(ran.lines),
-            "host.json": canonical(self._host()),
-        }
-        self.store.seal_submission(trail.trial, files)
-        trail.ledger.unlink(missing_ok=True)
 
     def grade(self, trial: Trial, candidate: Candidate, staged: Staged) -> None:
         """Append a grading to a sealed submission, read back from its sealed bytes.
@@ -212,9 +244,15 @@ class Attempts:
         """
         started, folder = self.clock(), self.store.folder(trial)
         sealed = read_sealed(folder / SUBMISSION)
-        (folder / LEDGER).unlink(missing_ok=True)  # its lines are sealed; a runner may have been killed in between
-        reopened = reopen(sealed, staged, self.stages.workbench.repository)
+        discard(folder)  # it is sealed; a runner may have been killed in between
+        repository = self.stages.workbench.repository
+        reopened = reopen(sealed, staged, repository)
         evaluation = evaluate(staged, reopened)
+        first = grade_first(sealed, staged, repository) if evaluation.fault is None else None
+        if first is not None:
+            evaluation.add_first(first)
+        is_shot = candidate.agent is Agent.SINGLE_SHOT and evaluation.fault is None
+        shots = shot_results(evaluation, first) if is_shot else ()
         made = Made(
             origin=self._origin(candidate, staged),
             started_ms=started,
@@ -222,7 +260,7 @@ class Attempts:
             phases=evaluation.phases,
         )
         name = self.store.next_grading(trial)
-        document = grading(name, reopened.document, sealed.digest, evaluation.parts(), made)
+        document = grading(name, reopened.document, sealed.digest, evaluation.parts(), made, shots)
         self.store.seal_grading(document, evaluation.files() | {"host.json": canonical(self._host())})
 
     def seal_lost(self, trial: Trial, candidate: Candidate, staged: Staged) -> None:
@@ -236,8 +274,8 @@ class Attempts:
         begun = parse(Begun, read_file(folder / BEGUN), str(folder / BEGUN))
         made = Made(origin=self._origin(candidate, staged), started_ms=begun.started_ms, ended_ms=None, phases=spent)
         files = {"ledger.jsonl": canonical_lines(lines)} if lines else {}
-        self.store.seal_void(void(trial, Facts(void=fact), made), files)
-        left.unlink(missing_ok=True)
+        self.store.seal_void(void(trial, Facts(void=fact), made), {**left_recordings(folder), **files})
+        discard(folder)
 
     def _seal_void(self, trail: Trail, staged: Staged, fact: VoidFact) -> None:
         self._seal_end(trail, staged, Facts(void=fact))
@@ -251,7 +289,7 @@ class Attempts:
         )
         files = trail.files() | {"host.json": canonical(self._host())}
         self.store.seal_void(void(trail.trial, facts, made), files)
-        trail.ledger.unlink(missing_ok=True)
+        discard(trail.ledger.parent)
 
     def _runtime_fact(self, candidate: Candidate) -> RuntimeFact | None:
         name = AGENTS[candidate.agent].runtime

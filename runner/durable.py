@@ -139,6 +139,16 @@ def append_file(path: Path, data: bytes) -> None:
             os.close(out)
 
 
+def settle_file(path: Path) -> None:
+    """Make durable what somebody else has written into a file, before this returns.
+
+    Raises:
+        StorageError: the disk failed.
+    """
+    with _storage(path), _opened(path) as file:
+        os.fsync(file)
+
+
 def _write_all(out: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:

@@ -17,8 +17,9 @@ from runner.documents.facts import Blame, Phase, Phases, Spent, VoidFact, path_b
 from runner.documents.telemetry import Telemetry
 from runner.documents.writing import printable
 from runner.grading import Parts
-from runner.kept import LOGS
+from runner.kept import FIRST, LOGS
 from runner.policy import Change, as_fact, check_policy, rules_of
+from runner.spending import add_up
 from runner.staging import Staged, roomy
 from sandbox.api import LauncherReport, Pack
 from sandbox.errors import KeeperError, SandboxError
@@ -56,6 +57,8 @@ class Evaluation:
     walls: dict[str, LauncherReport] = field(default_factory=dict)
     """What the launcher of each unit saw."""
     fault: VoidFact | None = None
+    first: "Evaluation | None" = None
+    """That of the first of two shots."""
     phases: Phases = field(default_factory=Phases)
 
     def parts(self) -> Parts:
@@ -77,7 +80,20 @@ class Evaluation:
         files |= {f"evaluators/{each.id}.json": canonical(each) for each in self.rulings}
         if self.walls:
             files["launcher.json"] = writing.walls(self.walls)
+        if self.first is not None:
+            files[f"{FIRST}/policy.json"] = canonical(self.first.policy)
+            files |= {f"{FIRST}/evaluators/{each.id}.json": canonical(each) for each in self.first.rulings}
         return files | {f"{LOGS}/{digest}": log for digest, log in self.logs.items()}
+
+    def add_first(self, first: "Evaluation") -> None:
+        """Take in the grading of a first shot: a grading is whole, or has a fault."""
+        self.first = first
+        self.fault = self.fault or first.fault
+        self.logs |= first.logs
+        self.walls |= {f"shot-1/{name}": report for name, report in first.walls.items()}
+        both = [each.phases.evaluators for each in (first, self) if each.phases.evaluators is not None]
+        if both:
+            self.phases = self.phases.model_copy(update={"evaluators": add_up(both)})
 
     def keep(self, log: bytes) -> None:
         """Keep what a unit printed, by its digest."""
@@ -110,8 +126,8 @@ def _finding(found: CaptureFinding) -> Finding:
     return Finding(kind=found.kind, path=path_bytes(found.path), mode=found.mode, size=found.size, detail=found.detail)
 
 
-def evaluate(staged: Staged, reopened: Reopened) -> Evaluation:
-    """Run one grading. A fault ends it, is blamed, and is never a verdict.
+def evaluate(staged: Staged, reopened: Reopened, tests: PublicTests | None = None) -> Evaluation:
+    """Run one grading. A fault ends it, is blamed, and is never a verdict; `tests` are those that were run already.
 
     Raises:
         KeeperError: the keeper is gone; nothing can be said.
@@ -120,9 +136,10 @@ def evaluate(staged: Staged, reopened: Reopened) -> Evaluation:
     base = staged.base
     violations = check_policy(reopened.change, lambda path: lookup(base.digest, path, base.listings), rules_of(spec))
     policy = Policy(tree_sha256=reopened.document.tree_sha256, violations=tuple(as_fact(each) for each in violations))
-    evaluation = Evaluation(staged=staged, reopened=reopened, policy=policy)
-    with _blamed(evaluation, Phase.PUBLIC_TESTS):
-        _test(evaluation)
+    evaluation = Evaluation(staged=staged, reopened=reopened, policy=policy, tests=tests)
+    if tests is None:
+        with _blamed(evaluation, Phase.PUBLIC_TESTS):
+            _test(evaluation)
     if evaluation.fault is None:
         with _blamed(evaluation, Phase.EVALUATORS):
             for evaluator in staged.prepared.evaluators:

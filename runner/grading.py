@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from runner.documents.evidence import Grading, Policy, PublicTests, Ruling, Submission, Void
+from runner.documents.evidence import Grading, Policy, PublicTests, Ruling, ShotResult, Submission, Void
 from runner.documents.facts import Facts, Judged, Origin, Phases, VoidFact
 from runner.documents.seal import Trial
 from runner.documents.writing import decimal_text
@@ -58,7 +58,24 @@ def judged(ruling: Ruling) -> Judged:
     )
 
 
-def grading(name: str, submission: Submission, digest: str, parts: Parts, made: Made) -> Grading:
+def shot(number: int, submission: Submission, parts: Parts) -> ShotResult:
+    """Give what one shot came to."""
+    facts = facts_of(submission, parts)
+    points = score(facts)
+    return ShotResult(
+        number=number,
+        tree_sha256=submission.tree_sha256,
+        facts=facts,
+        outcome=outcome(facts),
+        reason=reason(facts),
+        solved=solved(facts),
+        score=None if points is None else decimal_text(points),
+    )
+
+
+def grading(
+    name: str, submission: Submission, digest: str, parts: Parts, made: Made, shots: tuple[ShotResult, ...] = ()
+) -> Grading:
     """Give grading.json; `digest` is the sealed submission's."""
     facts = facts_of(submission, parts)
     points = score(facts)
@@ -74,6 +91,7 @@ def grading(name: str, submission: Submission, digest: str, parts: Parts, made: 
         reason=reason(facts),
         solved=solved(facts),
         score=None if points is None else decimal_text(points),
+        shots=shots,
         started_ms=made.started_ms,
         ended_ms=made.ended_ms if made.ended_ms is not None else made.started_ms,
         phases=made.phases,

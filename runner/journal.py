@@ -20,6 +20,7 @@ from runner.documents.facts import Facts, Phase, VoidFact
 from runner.documents.ledger import LedgerLine
 from runner.documents.seal import SEAL_NAME, SealKind, Trial
 from runner.errors import SealBrokenError
+from runner.kept import FIRST
 from runner.outcome import Outcome, outcome
 from runner.parsing import read_file
 from runner.schedule import Cell, Standing, TryState
@@ -155,7 +156,7 @@ def spent_of(trial: Try) -> tuple[tuple[LedgerLine, ...], int]:
     sealed = trial.submission or trial.void
     if sealed is None:
         return (), 0
-    files = (name for name in ("ledger.jsonl", "preflight.jsonl") if sealed.holds(name))
+    files = (name for name in ("ledger.jsonl", "preflight.jsonl", f"{FIRST}/ledger.jsonl") if sealed.holds(name))
     lines = tuple(line for name in files for line in sealed.documents(LedgerLine, name))
     is_void = trial.submission is None
     phases = (sealed.document(Void, "void.json") if is_void else sealed.document(Submission, "submission.json")).phases

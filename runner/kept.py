@@ -22,8 +22,17 @@ from runner.documents.model import Document
 from runner.documents.seal import SealKind
 from runner.documents.telemetry import Preflight, Telemetry
 
+EXCHANGES = "exchanges"
+"""Folder of a submission or void: what was asked and given, a recording a run of the agent; private."""
+
 LOGS = "logs"
 """Folder of a grading: what units printed, each file named by its digest; private."""
+
+FIRST = "shots/1"
+"""Folder of a single-shot attempt's first shot: its public tests; and where a second followed, all of it."""
+
+TOLD = "told.txt"
+"""What a single-shot candidate was told at first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +59,19 @@ _SUBMISSION = {
     "host.json": Kept(model=Host),
     "streams/stdout": Kept(),
     "streams/stderr": Kept(),
+    f"{EXCHANGES}/*.gz": Kept(required=False),
+}
+_WHOLE_TRY = frozenset({"preflight.json", "preflight.jsonl", "launcher.json", "host.json"})
+"""Files that the shots of an attempt have in common."""
+
+_SUBMISSION |= {TOLD: Kept(required=False)} | {
+    f"{FIRST}/{name}": Kept(model=kept.model, lines=kept.lines, required=False)
+    for name, kept in {
+        **_SUBMISSION,
+        "public-tests.json": Kept(model=PublicTests),
+        f"{LOGS}/*": Kept(),
+    }.items()
+    if name not in _WHOLE_TRY
 }
 _GRADING = {
     "grading.json": Kept(model=Grading),
@@ -59,6 +81,8 @@ _GRADING = {
     "launcher.json": Kept(model=Walls, required=False),
     "host.json": Kept(model=Host, required=False),
     f"{LOGS}/*": Kept(required=False),
+    f"{FIRST}/policy.json": Kept(model=Policy, required=False),
+    f"{FIRST}/evaluators/*.json": Kept(model=Ruling, required=False),
 }
 _VOID = {"void.json": Kept(model=Void)} | {
     name: Kept(model=kept.model, lines=kept.lines, required=False)

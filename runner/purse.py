@@ -7,7 +7,7 @@ from decimal import Decimal
 from runner.documents.ledger import LedgerLine
 from runner.documents.writing import decimal_text
 from runner.gateway.relay.terms import Ceilings
-from runner.roster import ReleaseBudget
+from runner.roster import Budget, ReleaseBudget
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,3 +67,10 @@ class Purse:
             rest = max(Decimal(0), Decimal(budget.usd) - self.usd)
             usd = decimal_text(rest if usd is None else min(Decimal(usd), rest))
         return replace(ceilings, requests=requests, tokens=tokens, usd=usd)
+
+
+def what_is_left(budget: Budget, asked: Iterable[LedgerLine]) -> Purse:
+    """Give a try's own budget, after what it asked already."""
+    purse = Purse(budget=ReleaseBudget(usd=budget.usd, requests=budget.requests, tokens=budget.tokens))
+    purse.take_all(asked)
+    return purse

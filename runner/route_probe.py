@@ -10,6 +10,7 @@ from runner.documents.ledger import LedgerLine
 from runner.documents.telemetry import ProbeReason
 from runner.errors import DocumentError, UnknownNameError
 from runner.freezer import accounts_of
+from runner.gateway.client import Tapes
 from runner.gateway.routes import PROTOCOLS, speaks
 from runner.gateway.serving import address, gateway_unit
 from runner.inputs import find_places
@@ -54,7 +55,7 @@ def try_route(settings: Settings, name: str, model: str | None = None) -> tuple[
             base_urls={route.id: url},
             credential=settings.credential,
         )
-        asked = runtime.preflight(candidate, limits, _ignore)
+        asked = runtime.preflight(candidate, limits, _ignore, lambda _run: Tapes())
         hi = _heard(asked.runs[-1])
         tool = _ask_for_tool(runtime, candidate, limits) if answers(hi) else None
     return judge_route(route, asked.preflight, hi, tool)

@@ -12,11 +12,11 @@ from runner.bundles.bundle import Bundle
 from runner.documents.ledger import LedgerLine
 from runner.documents.runtimes import RuntimeName
 from runner.documents.telemetry import Preflight, Telemetry
-from runner.gateway.client import AttemptTraffic, Gateway
+from runner.gateway.client import AttemptTraffic, Gateway, Tapes
 from runner.gateway.errors import GatewayError
-from runner.gateway.routes import terms_of
+from runner.gateway.routes import replay_terms, terms_of
 from runner.preflight import PROBE_PROMPT, Probe, judge_probe, no_probe_needed, wants_another
-from runner.purse import Purse
+from runner.purse import Purse, what_is_left
 from runner.roster import Candidate, ReleaseBudget, Route
 from sandbox.api import Gate, Running, Sandbox
 from sandbox.spec import GATE_PORT, Limits, Mount, Network, Reach, Role, UnitSpec, WorkspaceId
@@ -24,6 +24,8 @@ from sandbox.termination import Stop
 from sandbox.unit import UnitResult, conduct
 
 OnLine = Callable[[LedgerLine], None]
+TapesOf = Callable[[str], Tapes]
+"""Where the exchanges of a run are kept, by its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,7 @@ class Runtime:
     """What is left of the release's budget."""
     _probed: dict[str, Asked] = field(default_factory=dict)
 
-    def preflight(self, candidate: Candidate, limits: Limits, on_line: OnLine) -> Asked:
+    def preflight(self, candidate: Candidate, limits: Limits, on_line: OnLine, tapes: TapesOf) -> Asked:
         """Ask a candidate the frozen question, once a run; later tries get the answer that was given then.
 
         Raises:
@@ -76,10 +78,10 @@ class Runtime:
         known = self._probed.get(candidate.id)
         if known is not None:
             return replace(known, fresh=False)
-        self._probed[candidate.id] = self._probe(candidate, limits, on_line)
+        self._probed[candidate.id] = self._probe(candidate, limits, on_line, tapes)
         return self._probed[candidate.id]
 
-    def _probe(self, candidate: Candidate, limits: Limits, on_line: OnLine) -> Asked:
+    def _probe(self, candidate: Candidate, limits: Limits, on_line: OnLine, tapes: TapesOf) -> Asked:
         if not AGENTS[candidate.agent].needs_gateway:
             return Asked(preflight=no_probe_needed())
         task = AgentTask(
@@ -94,7 +96,8 @@ class Runtime:
         runs: list[Ran] = []
         probes: list[Probe] = []
         while wants_another(probes):
-            ran = self.run(candidate, task, Room(limits=limits, label=f"{candidate.id}-probe-{len(runs)}"), on_line)
+            label, kept = f"{candidate.id}-probe-{len(runs)}", tapes(f"preflight-{len(runs) + 1}")
+            ran = self.run(candidate, task, Room(limits=limits, label=label, tapes=kept), on_line)
             if ran.result.termination.is_fault:
                 raise GatewayError(f"the probe's unit was lost: {ran.result.termination.detail}")
             runs.append(ran)
@@ -110,7 +113,7 @@ class Runtime:
         agent = AGENTS[candidate.agent]
         command = agent.command(task)
         with ExitStack() as stack:
-            watch = _BudgetWatch(on_line=on_line, purse=self.purse)
+            watch = _EndWatch(on_line=on_line, purse=self.purse, replaying=room.tapes.played is not None)
             gate, traffic = self._reach(agent, candidate, room, watch, stack)
             spec = self._spec(agent, command, room, gate)
             with self.sandbox.start(spec) as running:
@@ -142,9 +145,12 @@ class Runtime:
             base_url=self.base_urls[route.id],
             credential=None if route.credential is None else self.credential(route.credential),
         )
-        terms = replace(terms, ceilings=self.purse.tightened(terms.ceilings))
+        ceilings = what_is_left(candidate.budget, room.asked).tightened(terms.ceilings)
+        terms = replace(terms, ceilings=self.purse.tightened(ceilings))
+        if room.tapes.played is not None:
+            terms = replay_terms(terms)
         gate = stack.enter_context(self.sandbox.gate())
-        traffic = stack.enter_context(self.gateway.attempt(terms, os.dup(gate.listener), on_line))
+        traffic = stack.enter_context(self.gateway.attempt(terms, os.dup(gate.listener), on_line, room.tapes))
         return gate, traffic
 
     def _spec(self, agent: Agent, command: AgentCommand, room: "Room", gate: Gate | None) -> UnitSpec:
@@ -165,17 +171,20 @@ class Runtime:
 
 
 @dataclass(slots=True, kw_only=True)
-class _BudgetWatch:
-    """Hands ledger lines on, and ends the agent as soon as one says that its budget is used up."""
+class _EndWatch:
+    """Hands ledger lines on, and ends the agent as soon as one says that its budget, or a recording, is used up."""
 
     on_line: OnLine
     purse: Purse
+    replaying: bool = False
     running: Running | None = None
 
     def __call__(self, line: LedgerLine) -> None:
         self.on_line(line)
         self.purse.take(line)
-        if line.refusal == "budget" and self.running is not None:
+        # A recording's last answer may have no end: there its agent was ended, while it waited.
+        ends = self.replaying and not line.complete and line.failure is None
+        if (line.refusal == "budget" or ends) and self.running is not None:
             self.running.stop(Stop.KILLED)
 
 
@@ -186,7 +195,11 @@ class Room:
     limits: Limits
     label: str
     """Names the traffic at the gateway."""
+    tapes: Tapes = field(default_factory=Tapes)
+    """Where the exchanges are kept; a recording that is played answers in the provider's place."""
     workspace: WorkspaceId | None = None
     toolchain: tuple[Mount, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     """What programs need to find the toolchain."""
+    asked: tuple[LedgerLine, ...] = ()
+    """What the same try asked in an earlier unit: it counts against the candidate's budget."""

@@ -7,16 +7,23 @@ from pathlib import Path
 from runner.agents.traffic import sum_traffic
 from runner.canonical import canonical, canonical_lines, parse
 from runner.documents import writing
-from runner.documents.evidence import UnitEnd
 from runner.documents.facts import Phase, Phases, Spent
 from runner.documents.ledger import LedgerLine
 from runner.documents.seal import Trial
 from runner.durable import TEMPORARY, append_file
 from runner.errors import StorageError, UsageError
 from runner.gateway.errors import GatewayError
+from runner.kept import FIRST, TOLD
 from runner.roster import Candidate
 from runner.runtime import Asked, Ran
+from runner.shots import Shot, Tested, run_files
+from runner.spending import add_up
 from sandbox.api import LauncherReport
+
+_PROBES = "preflight"
+
+FIRST_WALLS = "shot-1/"
+"""How units of a first shot are called among those whose launchers saw the walls."""
 
 LEDGER = f"{TEMPORARY}ledger.jsonl"
 """Lines as they come, beside what is sealed: a killed runner loses none that was acknowledged."""
@@ -37,6 +44,14 @@ class Trail:
     unsaved: StorageError | None = None
     """Why a ledger line could not be kept, if so; the gateway's thread cannot raise it."""
     walls: dict[str, LauncherReport] = field(default_factory=dict)
+    told: str | None = None
+    """What a single-shot candidate is told at first."""
+    tested: Tested | None = None
+    """The public tests of a first shot."""
+    first: Shot | None = None
+    """The first shot, once a second was begun."""
+    _before: int = 0
+    """How many lines had come before the second."""
 
     def take(self, line: LedgerLine) -> None:
         """Keep a ledger line for good before it is acknowledged.
@@ -51,23 +66,36 @@ class Trail:
             raise GatewayError("a ledger line cannot be kept") from error
         self.taken.append(line)
 
+    def shoot_again(self, first: Shot) -> None:
+        """Go on to the second shot."""
+        self.first, self.ran, self._before = first, None, len(self.taken)
+        self.walls = {_named(name): seen for name, seen in self.walls.items()}
+
     def lines(self) -> tuple[LedgerLine, ...]:
         """Give the lines of the work itself; of all that came so far, or of the probe, where it did not end."""
         if self.ran is not None:
             return self.ran.lines
+        if self.first is not None:
+            return tuple(self.taken[self._before :])
         if self.taken:
             return tuple(self.taken)
         return self.asked.lines if self.asked is not None else ()
 
     def phases(self) -> Phases:
         """Tell what the phases took so far."""
-        return Phases(preflight=_probe_spent(self.asked), solution=self._spent())
+        tests = None if self.tested is None else writing.spent(self.tested.result.termination)
+        parts = [part for part in (self._first_spent(), self._spent()) if part is not None]
+        solution = add_up(parts) if parts else None
+        return Phases(preflight=_probe_spent(self.asked), solution=solution, public_tests=tests)
+
+    def _first_spent(self) -> Spent | None:
+        return None if self.first is None else _ran_spent(self.first.ran)
 
     def _spent(self) -> Spent | None:
         if self.ran is not None:
-            return writing.spent(self.ran.result.termination, cost_usd=cost_of(self.ran.lines))
+            return _ran_spent(self.ran)
         probed = len(self.asked.lines) if self.asked is not None and self.asked.fresh else 0
-        cut = tuple(self.taken[probed:])
+        cut = tuple(self.taken[max(probed, self._before) :])
         return Spent(cost_usd=cost_of(cut)) if cut else None
 
     def files(self) -> dict[str, bytes]:
@@ -79,11 +107,20 @@ class Trail:
             files["ledger.jsonl"] = canonical_lines(self.lines())
         if self.walls:
             files["launcher.json"] = writing.walls(self.walls)
+        files |= self._shot_files()
         if self.ran is not None:
-            files |= _run_files(self.ran)
-            if self.asked is not None and self.asked.fresh and self.asked.lines:
-                files["preflight.jsonl"] = canonical_lines(self.asked.lines)
+            files |= run_files(self.ran)
+        worked = self.ran is not None or self.first is not None
+        if worked and self.asked is not None and self.asked.fresh and self.asked.lines:
+            files["preflight.jsonl"] = canonical_lines(self.asked.lines)
         return files
+
+    def _shot_files(self) -> dict[str, bytes]:
+        """Give what a single-shot attempt has beside: what was told, and its first shot."""
+        files = {} if self.told is None else {TOLD: self.told.encode()}
+        files |= {} if self.tested is None else self.tested.files()
+        first = {} if self.first is None else self.first.files()
+        return files | {f"{FIRST}/{name}": data for name, data in first.items()}
 
 
 def cost_of(lines: tuple[LedgerLine, ...]) -> str | None:
@@ -112,12 +149,9 @@ def _probe_spent(asked: Asked | None) -> Spent | None:
     return Spent(wall_ms=wall, cost_usd=cost_of(asked.lines))
 
 
-def _run_files(ran: Ran) -> dict[str, bytes]:
-    result = ran.result
-    end = UnitEnd(end=writing.end(result.termination), stdout_bytes=len(result.stdout), stderr_bytes=len(result.stderr))
-    return {
-        "termination.json": canonical(end),
-        "telemetry.json": canonical(ran.telemetry),
-        "streams/stdout": result.stdout,
-        "streams/stderr": result.stderr,
-    }
+def _ran_spent(ran: Ran) -> Spent:
+    return writing.spent(ran.result.termination, cost_usd=cost_of(ran.lines))
+
+
+def _named(name: str) -> str:
+    return name if name.startswith((_PROBES, FIRST_WALLS)) else f"{FIRST_WALLS}{name}"

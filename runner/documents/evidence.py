@@ -1,6 +1,6 @@
 """The documents of a try: what was begun, captured and judged, or why there is nothing to judge."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, JsonValue
 
@@ -171,6 +171,19 @@ class Ruling(Document):
     """What the units printed is kept privately, below logs/."""
 
 
+class ShotResult(Shape):
+    """What one shot of a single-shot attempt came to, graded by itself."""
+
+    number: Annotated[int, Field(ge=1, le=2)]
+    """The second was told what the public tests of the first printed."""
+    tree_sha256: Sha256
+    facts: Facts
+    outcome: Outcome
+    reason: str
+    solved: bool
+    score: DecimalText | None
+
+
 class Grading(Document):
     """grading.json: one run of policy, public tests and evaluators over a submission, and the outcome."""
 
@@ -191,6 +204,8 @@ class Grading(Document):
     reason: str
     solved: bool
     score: DecimalText | None
+    shots: tuple[ShotResult, ...] = ()
+    """Of a single-shot attempt whose grading came to its end; the last is what the fields above say."""
     started_ms: Epoch
     ended_ms: Epoch
     phases: Phases

@@ -15,6 +15,7 @@ from typing import Protocol
 from pydantic import ValidationError
 
 from runner.documents.ledger import LedgerLine
+from runner.errors import StorageError
 from runner.gateway.errors import GatewayError
 from runner.gateway.relay.terms import Patience, Terms
 from sandbox import profiles
@@ -51,7 +52,11 @@ class Tapes:
 
     @contextmanager
     def opened(self) -> Iterator[dict[str, int]]:
-        """Open what there is, by the names that the gateway knows."""
+        """Open what there is, by the names that the gateway knows.
+
+        Raises:
+            StorageError: A file cannot be opened.
+        """
         flags = os.O_NOFOLLOW | os.O_CLOEXEC
         with contextlib.ExitStack() as stack:
             found: dict[str, int] = {}
@@ -60,9 +65,16 @@ class Tapes:
                 ("replayed", self.played, os.O_RDONLY),
             ):
                 if path is not None:
-                    found[name] = os.open(path, mode | flags, 0o600)
+                    found[name] = _opened(path, mode | flags)
                     stack.callback(os.close, found[name])
             yield found
+
+
+def _opened(path: Path, flags: int) -> int:
+    try:
+        return os.open(path, flags, 0o600)
+    except OSError as error:
+        raise StorageError(file=str(path), found=error.strerror or str(error)) from error
 
 
 @dataclass(slots=True, kw_only=True)
@@ -106,7 +118,7 @@ class Gateway:
 
         Raises:
             GatewayError: The gateway died, or did not answer.
-            OSError: A recording cannot be opened.
+            StorageError: A recording cannot be opened.
         """
         own = socket.socket(fileno=listener)
         traffic = AttemptTraffic(attempt=terms.attempt, on_line=on_line, listener=own)

@@ -6,6 +6,12 @@ from runner.agents.model import Dialect
 from runner.gateway.relay.terms import Ceilings, Patience, Terms
 from runner.roster import Candidate, Judge, Protocol, Route
 
+REPLAY_REQUESTS = 100_000
+"""A replay costs nothing: an agent that asks and asks is ended by its time."""
+
+NOWHERE = "http://127.0.0.1:9/v1"
+"""Where a replay's route leads: nobody asks there."""
+
 SCRIPTED_PATIENCE = Patience(first_wait_ms=20)
 """A scripted provider comes back at once or never."""
 
@@ -21,6 +27,12 @@ PROTOCOLS: Mapping[Dialect, Protocol] = {
 def speaks(route: Route, dialect: Dialect) -> bool:
     """Say whether an agent of some protocol can take a route."""
     return route.is_scripted or route.protocol == PROTOCOLS[dialect]
+
+
+def replay_terms(terms: Terms) -> Terms:
+    """Say how a recording is served: without a key, a provider, or a budget, which the recording has spent."""
+    ceilings = Ceilings(requests=REPLAY_REQUESTS)
+    return Terms(attempt=terms.attempt, base_url=NOWHERE, model=terms.model, dialect=terms.dialect, ceilings=ceilings)
 
 
 def terms_of(
