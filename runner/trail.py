@@ -10,10 +10,11 @@ from runner.documents import writing
 from runner.documents.facts import Phase, Phases, Spent
 from runner.documents.ledger import LedgerLine
 from runner.documents.seal import Trial
-from runner.durable import TEMPORARY, append_file
+from runner.durable import TEMPORARY, append_file, settle_file
 from runner.errors import StorageError, UsageError
+from runner.gateway.client import Tapes
 from runner.gateway.errors import GatewayError
-from runner.kept import FIRST, TOLD
+from runner.kept import EXCHANGES, FIRST, TOLD
 from runner.roster import Candidate
 from runner.runtime import Asked, Ran
 from runner.shots import Shot, Tested, run_files
@@ -28,6 +29,12 @@ FIRST_WALLS = "shot-1/"
 LEDGER = f"{TEMPORARY}ledger.jsonl"
 """Lines as they come, beside what is sealed: a killed runner loses none that was acknowledged."""
 
+SOLUTION = "solution"
+"""The recording of the work itself; those of the probe are `preflight-1` and so on."""
+
+_GROWING = f"{TEMPORARY}{EXCHANGES}-"
+_FIRST_SHOT = "shot-1"
+
 
 @dataclass(slots=True, kw_only=True)
 class Trail:
@@ -37,6 +44,8 @@ class Trail:
     candidate: Candidate
     started_ms: int
     ledger: Path
+    played: Path | None = None
+    """A sealed folder whose recordings are played in the provider's place."""
     phase: Phase = Phase.PREFLIGHT
     asked: Asked | None = None
     ran: Ran | None = None
@@ -54,12 +63,14 @@ class Trail:
     """How many lines had come before the second."""
 
     def take(self, line: LedgerLine) -> None:
-        """Keep a ledger line for good before it is acknowledged.
+        """Keep a ledger line for good, and the exchange before it, before it is acknowledged.
 
         Raises:
             GatewayError: it cannot be kept; `unsaved` says why.
         """
         try:
+            for recording in left_recordings(self.ledger.parent).values():
+                settle_file(recording)
             append_file(self.ledger, canonical(line) + b"\n")
         except StorageError as error:
             self.unsaved = error
@@ -69,7 +80,18 @@ class Trail:
     def shoot_again(self, first: Shot) -> None:
         """Go on to the second shot."""
         self.first, self.ran, self._before = first, None, len(self.taken)
+        kept = _growing(self.ledger.parent, SOLUTION)
+        if kept.exists():
+            kept.rename(_growing(self.ledger.parent, _FIRST_SHOT))
         self.walls = {_named(name): seen for name, seen in self.walls.items()}
+
+    def tapes(self, run: str) -> Tapes:
+        """Say where the exchanges of a run of the agent are kept."""
+        kept, name = _growing(self.ledger.parent, run), f"{EXCHANGES}/{run}.gz"
+        if self.played is None:
+            return Tapes(kept=kept)
+        first = self.played / FIRST / name
+        return Tapes(kept=kept, played=first if self.first is None and first.exists() else self.played / name)
 
     def lines(self) -> tuple[LedgerLine, ...]:
         """Give the lines of the work itself; of all that came so far, or of the probe, where it did not end."""
@@ -98,9 +120,9 @@ class Trail:
         cut = tuple(self.taken[max(probed, self._before) :])
         return Spent(cost_usd=cost_of(cut)) if cut else None
 
-    def files(self) -> dict[str, bytes]:
+    def files(self) -> dict[str, bytes | Path]:
         """Give what evidence there is, under the names that sealed folders know."""
-        files: dict[str, bytes] = {}
+        files: dict[str, bytes | Path] = {**left_recordings(self.ledger.parent)}
         if self.asked is not None:
             files["preflight.json"] = canonical(self.asked.preflight)
         if self.lines():
@@ -131,6 +153,26 @@ def cost_of(lines: tuple[LedgerLine, ...]) -> str | None:
 def left_lines(ledger: Path) -> tuple[LedgerLine, ...]:
     """Read the lines that a killed runner had acknowledged."""
     return tuple(_whole_lines(ledger)) if ledger.exists() else ()
+
+
+def left_recordings(folder: Path) -> dict[str, Path]:
+    """Give the recordings of a try that is not sealed yet, by the names that sealed folders know."""
+    found = (path.name.removeprefix(_GROWING).removesuffix(".gz") for path in folder.glob(f"{_GROWING}*.gz"))
+    return {_sealed_name(run): _growing(folder, run) for run in sorted(found)}
+
+
+def _growing(folder: Path, run: str) -> Path:
+    return folder / f"{_GROWING}{run}.gz"
+
+
+def _sealed_name(run: str) -> str:
+    return f"{FIRST}/{EXCHANGES}/{SOLUTION}.gz" if run == _FIRST_SHOT else f"{EXCHANGES}/{run}.gz"
+
+
+def discard(folder: Path) -> None:
+    """Remove what grew beside a try and is sealed now."""
+    for path in (folder / LEDGER, *left_recordings(folder).values()):
+        path.unlink(missing_ok=True)
 
 
 def _whole_lines(file: Path) -> Iterator[LedgerLine]:
