@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.canonical import D, canonical, parse, parse_lines, sha256
@@ -81,6 +81,16 @@ class Sealed:
     def holds(self, path: str) -> bool:
         """Whether the seal lists this file."""
         return any(each.path == path for each in self.seal.files)
+
+    def below(self, folder: str) -> "Sealed":
+        """Give what lies in one of its folders as if that had been sealed by itself."""
+        head = f"{folder}/"
+        files = tuple(
+            each.model_copy(update={"path": each.path.removeprefix(head)})
+            for each in self.seal.files
+            if each.path.startswith(head)
+        )
+        return replace(self, folder=self.folder / folder, seal=self.seal.model_copy(update={"files": files}))
 
     def document(self, model: type[D], path: str) -> D:
         """Give one of its files as a document."""

@@ -24,6 +24,7 @@ from runner.verification.derived import check_grading, check_submission, check_v
 from runner.verification.folders import open_folder, read_one
 from runner.verification.model import Finding, Opened, Rebuild, Scope, differ
 from runner.verification.proofs import Proven, check_host, read_proofs
+from runner.verification.shots import check_shot_results, check_shots
 
 LATER = frozenset({"judges", "manual-reviews"})
 """Folders that later phases put beside a submission."""
@@ -81,6 +82,7 @@ class _Verification:
         void = self._open(folder / VOID, SealKind.VOID, trial)
         if submitted is not None:
             self.findings += check_submission(submitted, self.scope)
+            self.findings += check_shots(submitted, self.scope)
         if void is not None:
             self.findings += check_void(void, self.scope)
         if void is not None and submitted is not None:
@@ -99,6 +101,7 @@ class _Verification:
                 self.findings.append(found)
             elif graded is not None:
                 self.findings += check_grading(graded, submitted, self.scope)
+                self.findings += check_shot_results(graded, submitted, self.scope)
 
     def _open(self, place: Path, kind: SealKind, trial: Trial) -> Opened | None:
         if not place.exists():

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from runner.agents.errors import AgentTaskError
-from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask, Dialect, RuntimeName
+from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask, Dialect, Exchange, RuntimeName
 from runner.agents.native import PATIENCE_S, read_events, told_story
 from runner.agents.program import folder_program
 from runner.documents.telemetry import Telemetry
@@ -31,7 +31,7 @@ class SingleShot:
         if not task.targets and not task.probe:
             raise AgentTaskError("single-shot needs the files that an answer may hold")
         config = {
-            "messages": conversation(task),
+            "messages": conversation(task.prompt, task.before),
             "model": task.model,
             "base_url": f"http://127.0.0.1:{task.gate_port}/v1",
             "targets": task.targets,
@@ -52,12 +52,12 @@ class SingleShot:
         return told_story(self.name, stdout)
 
 
-def conversation(task: AgentTask) -> list[dict[str, str]]:
+def conversation(prompt: str, before: Exchange | None) -> list[dict[str, str]]:
     """Give the messages of a shot: the second's are the first's, its answer, and what came of it."""
-    messages = [{"role": "user", "content": task.prompt}]
-    if task.before is not None:
-        messages.append({"role": "assistant", "content": task.before.answer or SILENT})
-        messages.append({"role": "user", "content": task.before.news})
+    messages = [{"role": "user", "content": prompt}]
+    if before is not None:
+        messages.append({"role": "assistant", "content": before.answer or SILENT})
+        messages.append({"role": "user", "content": before.news})
     return messages
 
 

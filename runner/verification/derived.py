@@ -114,8 +114,8 @@ def _rebuilt(opened: Opened, patch: bytes, scope: Scope) -> Rebuilt | str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Graded:
-    """A grading beside its submission."""
+class Graded:
+    """A grading, or the part of it that one shot is, with what it was derived from."""
 
     opened: Opened
     grading: Grading
@@ -131,29 +131,35 @@ def check_grading(opened: Opened, submitted: Opened, scope: Scope) -> Iterator[F
     made = document(submitted, Submission, "submission.json")
     if found is None or policy is None or made is None:
         return
-    graded = _Graded(
+    graded = Graded(
         opened=opened,
         grading=found,
         policy=policy,
         tests=document(opened, PublicTests, "public-tests.json"),
-        rulings=tuple(_rulings(opened, found)),
+        rulings=tuple(rulings_of(opened, found.facts.planned_evaluators)),
     )
     yield from _check_bonds(graded, submitted, made)
-    yield from _check_evaluators(graded, scope)
     yield from _check_origin(opened, found.origin, scope, "grading.json")
-    yield from _check_words(graded, made)
+    yield from check_judged(graded, submitted, made, scope)
     yield from _check_logs(graded)
+
+
+def check_judged(graded: Graded, submitted: Opened, made: Submission, scope: Scope) -> Iterator[Finding]:
+    """Find what does not follow from policy, tests and verdicts."""
+    yield from _check_evaluators(graded, scope)
+    yield from _check_words(graded, made)
     yield from _check_policy(graded, submitted, scope)
 
 
-def _rulings(opened: Opened, grading: Grading) -> Iterator[Ruling]:
-    for name in grading.facts.planned_evaluators:
+def rulings_of(opened: Opened, planned: tuple[str, ...]) -> Iterator[Ruling]:
+    """Give the verdicts of evaluators, in their order."""
+    for name in planned:
         found = document(opened, Ruling, f"evaluators/{name}.json")
         if found is not None:
             yield found
 
 
-def _check_bonds(graded: _Graded, submitted: Opened, made: Submission) -> Iterator[Finding]:
+def _check_bonds(graded: Graded, submitted: Opened, made: Submission) -> Iterator[Finding]:
     found, folder = graded.grading, graded.opened.folder
     file = folder / "grading.json"
     yield from differ(file, "id", found.id, folder.name)
@@ -171,7 +177,7 @@ def _check_bonds(graded: _Graded, submitted: Opened, made: Submission) -> Iterat
         yield from differ(tests, "passed", graded.tests.passed, ended.cause is Cause.EXIT and ended.status == 0)
 
 
-def _check_evaluators(graded: _Graded, scope: Scope) -> Iterator[Finding]:
+def _check_evaluators(graded: Graded, scope: Scope) -> Iterator[Finding]:
     folder, found = graded.opened.folder, graded.grading
     frozen = {each.id: each for each in nomination_of(scope, found.trial).evaluators}
     file = folder / "grading.json"
@@ -186,7 +192,7 @@ def _check_evaluators(graded: _Graded, scope: Scope) -> Iterator[Finding]:
         yield from _check_ruling(graded, each, frozen.get(each.id))
 
 
-def _check_ruling(graded: _Graded, found: Ruling, frozen: FrozenEvaluator | None) -> Iterator[Finding]:
+def _check_ruling(graded: Graded, found: Ruling, frozen: FrozenEvaluator | None) -> Iterator[Finding]:
     file = graded.opened.folder / "evaluators" / f"{found.id}.json"
     yield from differ(file, "tree_sha256", found.tree_sha256, graded.grading.tree_sha256)
     digest = graded.grading.evaluators.get(found.id)
@@ -202,7 +208,7 @@ def _check_ruling(graded: _Graded, found: Ruling, frozen: FrozenEvaluator | None
         yield from differ(file, "sha256 of the cases' ids", sha256(ids), frozen.cases_sha256)
 
 
-def _check_words(graded: _Graded, made: Submission) -> Iterator[Finding]:
+def _check_words(graded: Graded, made: Submission) -> Iterator[Finding]:
     """Derive the facts, and what follows from them, again."""
     found = graded.grading
     file = graded.opened.folder / "grading.json"
@@ -226,7 +232,7 @@ def _check_outcome(file: Path, found: Grading | Void, facts: Facts) -> Iterator[
     yield from differ(file, "missing", facts.missing, ())
 
 
-def _check_policy(graded: _Graded, submitted: Opened, scope: Scope) -> Iterator[Finding]:
+def _check_policy(graded: Graded, submitted: Opened, scope: Scope) -> Iterator[Finding]:
     """Hold the change against the nomination's rules again."""
     captured = document(submitted, Capture, "capture.json")
     patch = _patch(submitted)
@@ -244,7 +250,7 @@ def _check_policy(graded: _Graded, submitted: Opened, scope: Scope) -> Iterator[
     yield from differ(file, "violations", graded.policy.violations, violations)
 
 
-def _check_logs(graded: _Graded) -> Iterator[Finding]:
+def _check_logs(graded: Graded) -> Iterator[Finding]:
     """Every log is named by what it holds; each document's log is there."""
     folder, sealed = graded.opened.folder, graded.opened.sealed
     wanted = {each.log_sha256 for each in graded.rulings}

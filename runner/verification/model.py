@@ -63,6 +63,12 @@ class Opened:
         """Where it lies."""
         return self.sealed.folder
 
+    def below(self, folder: str) -> "Opened":
+        """Give what lies in one of its folders as if that had been sealed by itself."""
+        head = f"{folder}/"
+        inside = {name.removeprefix(head): each for name, each in self.documents.items() if name.startswith(head)}
+        return Opened(sealed=self.sealed.below(folder), documents=inside)
+
     @property
     def trial(self) -> Trial:
         """The try that it is evidence of."""

@@ -147,8 +147,7 @@ def test_the_second_shot_is_told_the_first_and_the_news_alone(gateway: Gateway, 
 
 
 def test_an_empty_answer_has_words_that_stand_for_it() -> None:
-    task = AgentTask(prompt="p", wall=WALL, before=Exchange(answer="", news="n"))
-    assert conversation(task)[1]["content"] == SILENT
+    assert conversation("p", Exchange(answer="", news="n"))[1]["content"] == SILENT
 
 
 def test_an_error_of_the_provider_is_told_as_the_gateway_told_it(gateway: Gateway, workspace: Path) -> None:
