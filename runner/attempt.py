@@ -79,7 +79,7 @@ class Attempts:
         trail = Trail(trial=trial, candidate=candidate, started_ms=started, ledger=folder / LEDGER)
         with self._sealing(trail, staged):
             if self._available(trail, staged):
-                self._seal_submission(trail, staged, self._solve(trail, staged))
+                self._seal_submission(trail, staged, self.solve(trail, staged))
         if (folder / SUBMISSION).exists():
             self.grade(trial, candidate, staged)
 
@@ -131,7 +131,7 @@ class Attempts:
         self._seal_end(trail, staged, Facts(unavailable=told))
         return False
 
-    def _solve(self, trail: Trail, staged: Staged) -> Capture:
+    def solve(self, trail: Trail, staged: Staged) -> Capture:
         """Let the candidate work; a single shot whose public tests do not pass is shot again."""
         task = self._task(trail.candidate, staged)
         trail.told = task.prompt if task.targets else None
