@@ -26,8 +26,13 @@ FailureKind = Literal[
 that is none; `refused` a request that the provider, or the gateway (see `refusal`), would not take.
 """
 
-Refusal = Literal["http", "path", "method", "model", "too_large", "body", "provider_feature", "budget"]
-"""Why the gateway itself refused a request, which then reached no provider."""
+Refusal = Literal[
+    "http", "path", "method", "model", "too_large", "body", "provider_feature", "budget", "host", "address"
+]
+"""Why the gateway itself refused a request, which then reached no provider.
+
+`host`: a tunnel to a host or port that is not on the list; `address`: to a name that leads to no public address.
+"""
 
 
 class Tokens(Shape):
@@ -48,6 +53,17 @@ class Tokens(Shape):
     """Of it, thoughts."""
 
 
+class TunnelFact(Shape):
+    """A tunnel to a host (`network: direct`): nothing that went through is known but how much it was."""
+
+    host: Name
+    """Host and port, as the agent asked for them."""
+    sent_bytes: Count
+    """From the agent."""
+    received_bytes: Count
+    """To it."""
+
+
 class LedgerLine(Document):
     """A line of ledger.jsonl or preflight.jsonl: a request, written before its answer's last byte was passed on."""
 
@@ -55,7 +71,7 @@ class LedgerLine(Document):
     schema_: Literal["cleanroom/ledger-line/1"] = Field(default="cleanroom/ledger-line/1", alias="schema")
     sequence: Annotated[int, Field(ge=1)]
     """Requests are counted from 1."""
-    operation: Literal["chat", "responses", "messages", "models", "other"]
+    operation: Literal["chat", "responses", "messages", "models", "connect", "other"]
     """What was asked for."""
     started_ms: Milliseconds
     """Since the attempt's listener was opened."""
@@ -101,6 +117,8 @@ class LedgerLine(Document):
     """Of the answer's body."""
     response_sha256: Sha256 | None
     """Of the last answer's body as it came from the provider."""
+    tunnel: TunnelFact | None = None
+    """Where `connect` led, and how much went through."""
 
     @property
     def asks_model(self) -> bool:

@@ -13,7 +13,7 @@ import httpx
 from .control import Control
 from .dialect import Dialect, models_body
 from .dialects import BY_NAME
-from .draft import Draft
+from .draft import Draft, Passed
 from .exchange import Exchange
 from .inbound import CLIENT_GONE, Inbound, TooLargeError
 from .playback import Playback
@@ -22,6 +22,7 @@ from .shelf import Shelf
 from .tally import name_of
 from .taping import Recorder
 from .terms import Terms
+from .tunnel import CONNECT, Tunnel, UnreachableError, check_tunnel, dial
 
 CONNECTIONS = 16
 CLOSE_S = 1.0
@@ -139,7 +140,8 @@ class Attempt:
             self._told_spent = spent
             self._sequence += not surplus
             self._surplus += surplus
-            operation = operation_of(line.path)
+            connects = bool(self.terms.tunnels) and line.method == CONNECT
+            operation = "connect" if connects else operation_of(line.path)
             draft = Draft(
                 sequence=self._sequence,
                 opened=self.opened,
@@ -180,7 +182,7 @@ class Attempt:
     def _dialect(self) -> Dialect:
         return BY_NAME[self.terms.dialect]
 
-    def _decide(self, head: Line, draft: Draft, inbound: Inbound) -> Exchange | Playback | tuple[int, bytes]:
+    def _decide(self, head: Line, draft: Draft, inbound: Inbound) -> Exchange | Playback | Tunnel | tuple[int, bytes]:
         unsent = self._take_body(draft, inbound)
         if unsent is not None:
             return self._refuse(draft, unsent)
@@ -188,12 +190,35 @@ class Attempt:
             return self._find(self.shelf, head, draft, inbound)
         if draft.refusal == "budget":
             return self._refuse(draft, Refused(refusal="budget", status=403, message="the budget is used up"))
+        return self._connect(head, draft, inbound) if self.terms.tunnels else self._decide_line(head, draft, inbound)
+
+    def _decide_line(self, head: Line, draft: Draft, inbound: Inbound) -> Exchange | tuple[int, bytes]:
         dialect = check_line(head, self.terms)
         if isinstance(dialect, Refused):
             return self._refuse(draft, dialect)
         if dialect is None:
             return 200, models_body(self.terms.model)
         return self._decide_body(dialect, head, draft, inbound)
+
+    def _connect(self, head: Line, draft: Draft, inbound: Inbound) -> Tunnel | tuple[int, bytes]:
+        target = head.target.lower()
+        passed = Passed(host=name_of(target) or "")
+        draft.passed = passed if draft.operation == "connect" else None
+        try:
+            found = check_tunnel(head, self.terms) or dial(target, self.terms.patience.connect_ms)
+        except UnreachableError as error:
+            draft.failure = "network"
+            return 502, self._dialect.error_body("network", str(error))
+        if isinstance(found, Refused):
+            return self._refuse(draft, found)
+        return Tunnel(
+            outbound=found,
+            passed=passed,
+            draft=draft,
+            inbound=inbound,
+            settle=self._settle,
+            closing=self.closing,
+        )
 
     def _take_body(self, draft: Draft, inbound: Inbound) -> Refused | None:
         try:

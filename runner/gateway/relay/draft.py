@@ -11,6 +11,21 @@ from .terms import Json
 
 
 @dataclass(slots=True, kw_only=True)
+class Passed:
+    """What went through a tunnel so far, which is all that is known of it."""
+
+    host: str
+    sent: int = 0
+    """Bytes from the agent."""
+    received: int = 0
+    """Bytes to it."""
+
+    def told(self) -> Json:
+        """Give it as the ledger has it."""
+        return {"host": self.host, "sent_bytes": self.sent, "received_bytes": self.received}
+
+
+@dataclass(slots=True, kw_only=True)
 class Draft:
     """What is known of one request so far. Whoever settles it first writes the line; only once."""
 
@@ -37,6 +52,7 @@ class Draft:
     tally: Tally = field(default_factory=Tally)
     response_bytes: int = 0
     response_hash: str | None = None
+    passed: Passed | None = None
     settled: threading.Event = field(default_factory=threading.Event)
     _once: threading.Lock = field(default_factory=threading.Lock)
 
@@ -73,6 +89,7 @@ class Draft:
             "request_sha256": hashlib.sha256(self.request).hexdigest(),
             "response_bytes": self.response_bytes,
             "response_sha256": self.response_hash,
+            "tunnel": None if self.passed is None else self.passed.told(),
         }
 
     def first(self) -> None:

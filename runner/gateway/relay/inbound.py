@@ -107,6 +107,12 @@ class Inbound:
         last = self.conn.send(h11.Data(data=data)) if data else b""
         self._write(last + self.conn.send(h11.EndOfMessage()))
 
+    def begin_tunnel(self, quiet_s: float) -> bytes:
+        """Say that the connection is the agent's and a host's from here; give what it has sent already."""
+        self._write(self.conn.send(h11.Response(status_code=200, headers=[])))
+        self.sock.settimeout(quiet_s)
+        return self.conn.trailing_data[0]
+
     def _write(self, data: bytes | None) -> None:
         self.sock.settimeout(STALL_S)
         self.sock.sendall(data or b"")

@@ -47,7 +47,7 @@ class Terms:
 
     attempt: str
     base_url: str
-    """Up to and including `/v1`, without a slash at its end."""
+    """Up to and including `/v1`, without a slash at its end. Unused where there are tunnels."""
     model: str
     dialect: str = "chat"
     """The one protocol that is served: chat, responses or messages."""
@@ -58,6 +58,8 @@ class Terms:
     extra_body: Mapping[str, object] = field(default_factory=dict)
     features: tuple[str, ...] = ()
     """What the provider may do beyond its model: members of the body, or types of tools that it runs."""
+    tunnels: tuple[str, ...] = ()
+    """Hosts with their ports, in lower case, that may be connected to; nothing else is served then."""
     usage_reporting: bool = True
     """Ask for a usage chunk in streams and keep it from the agent."""
     ceilings: Ceilings = field(default_factory=Ceilings)
@@ -74,19 +76,22 @@ def parse_terms(message: Json) -> Terms:
         known = {
             key: value
             for key, value in message.items()
-            if key not in {"do", "passed", "patience", "ceilings", "headers", "features"}
+            if key not in {"do", "passed", "patience", "ceilings", "headers", "features", "tunnels"}
         }
         pairs = cast("list[list[str]]", message.get("headers", []))
         terms = Terms(
             **cast("dict[str, Any]", known),
             headers=tuple((name, value) for name, value in pairs),
             features=tuple(cast("list[str]", message.get("features", []))),
+            tunnels=tuple(cast("list[str]", message.get("tunnels", []))),
             ceilings=Ceilings(**cast("dict[str, Any]", message.get("ceilings", {}))),
             patience=Patience(**cast("dict[str, int]", message.get("patience", {}))),
         )
         Decimal(terms.ceilings.usd or 0)
     except (TypeError, ValueError, InvalidOperation) as error:
         raise TermsError(f"an open message has other members than expected: {sorted(message)}") from error
+    if terms.tunnels:
+        return terms
     if not terms.base_url.startswith(("http://", "https://")) or terms.base_url.endswith("/"):
         raise TermsError(f"base_url is {terms.base_url!r}; it must be http(s) without a slash at its end")
     return terms
