@@ -45,7 +45,7 @@ class WorkspaceRequest:
     limits: Limits
     lay: Pack | None = None
     home: Pack | None = None
-    """Files put into the fresh agent home."""
+    """Files put into the fresh agent home, which nobody but its account may read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

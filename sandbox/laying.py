@@ -24,14 +24,16 @@ _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 """How the kernel says that no such folder is there: nothing, something else, or a link."""
 
 
-def lay(pack: int, folder: int, *, owner: int, time: int) -> None:
+def lay(pack: int, folder: int, *, owner: int, time: int, private: bool = False) -> None:
     """Apply a pack beneath `folder`; all that it makes belongs to `owner` and has the one time.
+
+    Files that are `private` nobody but the owner may read.
 
     Raises:
         PackError: the pack is malformed, or a file's bytes have not the digest its entry says.
         PatchError: what should go is not there.
     """
-    lay_entries(pack, read_header(pack), Ground(folder=folder, owner=owner, time=time))
+    lay_entries(pack, read_header(pack), Ground(folder=folder, owner=owner, time=time, private=private))
 
 
 def lay_entries(pack: int, packed: tuple[Packed, ...], ground: "Ground") -> None:
@@ -83,6 +85,7 @@ class Ground:
     folder: int
     owner: int
     time: int
+    private: bool = False
     here: int | None = None
     path: bytes = b""
     changed: set[bytes] = field(default_factory=set)
@@ -122,7 +125,8 @@ class Ground:
         except FileExistsError:
             remove(place, name)
             file = os.open(name, _NEW_FILE, 0o600, dir_fd=place)
-        os.fchmod(file, 0o755 if entry.executable else 0o644)
+        mode = 0o755 if entry.executable else 0o644
+        os.fchmod(file, mode & 0o700 if self.private else mode)
         return file
 
     def finish(self, file: int) -> None:

@@ -176,9 +176,10 @@ class Workspaces:
         upper = "upperdir=image/upper,workdir=image/work"
         with self._lower(plan, folder, plan.uid) as lower:
             mount("work", folder / "tree", "overlay", _TREE_FLAGS, f"lowerdir={lower},{upper},{OVERLAY}")
-        for pack, place in ((plan.lay, folder / "tree"), (plan.home, image / "home")):
-            if pack is not None:
-                _lay_at(place, pack, plan.uid)
+        if plan.lay is not None:
+            _lay_at(folder / "tree", plan.lay, plan.uid)
+        if plan.home is not None:
+            _lay_at(image / "home", plan.home, plan.uid, private=True)
 
     def _show(self, plan: Plan, folder: Path, uid: int) -> None:
         if self.layers is Layers.COPY:
@@ -239,9 +240,9 @@ def _attaches(source: Path, point: Path, namespace: int) -> bool:
     return True
 
 
-def _lay_at(place: Path, pack: int, uid: int) -> None:
+def _lay_at(place: Path, pack: int, uid: int, *, private: bool = False) -> None:
     with _open(place) as folder:
-        lay(pack, folder, owner=uid, time=LAID_TIME)
+        lay(pack, folder, owner=uid, time=LAID_TIME, private=private)
 
 
 def _clear(folder: Path) -> tuple[str, ...]:

@@ -315,6 +315,8 @@ def test_layers_lie_over_one_another(any_room: Room) -> None:
 def test_home_and_temporary_folders_are_the_accounts(any_room: Room) -> None:
     paths = any_room.open(TREE, home=packed({b".config/agent.json": b"{}"}))
     assert act(paths.home, "open('mine', 'w'); print(open('.config/agent.json').read())") == "{}"
+    laid = (paths.home / ".config/agent.json").stat()
+    assert (laid.st_uid, stat.S_IMODE(laid.st_mode)) == (ACCOUNT, 0o600)
     for folder in (paths.tmp, paths.vartmp):
         act(folder, "open('mine', 'w')")
         assert stat.S_IMODE(folder.stat().st_mode) == 0o1777
