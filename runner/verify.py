@@ -21,6 +21,7 @@ from runner.reports.aggregate import planned
 from runner.schedule import Action, Cell, Standing, TryState, next_step
 from runner.schemas import documents, schema_of
 from runner.verification.derived import check_grading, check_submission, check_void
+from runner.verification.exchanges import check_submission_exchanges, check_void_exchanges
 from runner.verification.folders import open_folder, read_one
 from runner.verification.model import Finding, Opened, Rebuild, Scope, differ
 from runner.verification.proofs import Proven, check_host, read_proofs
@@ -82,9 +83,11 @@ class _Verification:
         void = self._open(folder / VOID, SealKind.VOID, trial)
         if submitted is not None:
             self.findings += check_submission(submitted, self.scope)
+            self.findings += check_submission_exchanges(submitted)
             self.findings += check_shots(submitted, self.scope)
         if void is not None:
             self.findings += check_void(void, self.scope)
+            self.findings += check_void_exchanges(void)
         if void is not None and submitted is not None:
             self.findings.append(Finding(file=str(folder), found="a submission and a void", expected="one of them"))
         self._gradings(folder, trial, submitted)

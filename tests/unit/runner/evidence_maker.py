@@ -32,6 +32,7 @@ from runner.documents.proof import ProofSet
 from runner.documents.seal import Trial
 from runner.documents.telemetry import Preflight, Telemetry
 from runner.documents.writing import end, public_tests, ruling, spent
+from runner.gateway.relay.recording import write_record
 from runner.grading import Made, Parts, grading, void
 from runner.host_proofs import digests, keep_copies
 from runner.journal import Store
@@ -194,7 +195,41 @@ def submission_files(made: Submission, run: Run) -> Files:
         "ledger.jsonl": canonical_lines(run.ledger),
         "streams/stdout": b"out",
         "streams/stderr": b"",
+        **({"exchanges/solution.gz": recording(run.ledger)} if run.ledger else {}),
     }
+
+
+def recording(lines: tuple[LedgerLine, ...]) -> bytes:
+    """Give the recording of a ledger whose bodies nobody kept."""
+    return b"".join(_exchange(line) for line in lines)
+
+
+def _exchange(line: LedgerLine) -> bytes:
+    asked = {
+        "record": "asked",
+        "sequence": line.sequence,
+        "operation": line.operation,
+        "method": "POST",
+        "target": "/v1/chat/completions",
+        "size": line.request_bytes,
+        "sha256": line.request_sha256,
+        "cut": True,
+    }
+    given = {
+        "record": "given",
+        "sequence": line.sequence,
+        "status": line.status_given,
+        "content_type": None,
+        "stream": line.stream,
+        "size": line.response_bytes,
+        "cut": True,
+        "redacted": 0,
+        "ended": line.complete,
+        "failure": line.failure,
+        "refusal": line.refusal,
+        "played": None,
+    }
+    return write_record(asked, b"") + write_record(given, b"")
 
 
 def grade(store: Store, made: Submission, digest: str, run: Run) -> str:
