@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.artifacts import Sealed, inspect_sealed, parse
-from runner.documents.evidence import Begun, Grading, Submission, Void
+from runner.documents.evidence import Begun, Grading, ShotResult, Submission, Void
 from runner.documents.facts import Facts, Origin, Phases, Spent
 from runner.documents.seal import Trial
 from runner.errors import UsageError, VerificationError
@@ -26,6 +26,7 @@ class Look:
     facts: Facts
     origin: Origin | None = None
     phases: Phases = field(default_factory=Phases)
+    shots: tuple[ShotResult, ...] = ()
     submission_sha256: str | None = None
     grading_sha256: str | None = None
     void_sha256: str | None = None
@@ -88,10 +89,14 @@ def _graded(graded: _Graded, rule: str, lacks: list[str]) -> Look:
         return Look(facts=Facts(missing=tuple(lacks)), submission_sha256=graded.submission.digest)
     made = graded.submission.document(Submission, "submission.json")
     own = counted.grading.phases
+    tests = [each for each in (made.phases.public_tests, own.public_tests) if each is not None]
     return Look(
         facts=counted.grading.facts,
         origin=counted.grading.origin,
-        phases=made.phases.model_copy(update={"public_tests": own.public_tests, "evaluators": own.evaluators}),
+        phases=made.phases.model_copy(
+            update={"public_tests": add_up(tests) if tests else None, "evaluators": own.evaluators}
+        ),
+        shots=counted.grading.shots,
         submission_sha256=graded.submission.digest,
         grading_sha256=counted.sealed.digest,
     )

@@ -38,6 +38,10 @@ class Row(Shape):
     """Null: nothing may be said about it."""
     solved: bool
     score: DecimalText | None
+    pass_at_1: bool | None = None
+    """Of single-shot attempts that count: whether the first shot solved it."""
+    pass_at_2: bool | None = None
+    """Whether the first or the second did."""
     reason: str
     failure: FailureCause | None
     """How the agent failed by itself; null where it did not."""
@@ -75,6 +79,10 @@ class Standing(Shape):
     """The rate in the best case."""
     mean_score: DecimalText | None
     """Over the counted attempts; null where one has no score."""
+    pass_at_1: DecimalText | None = None
+    """Of single-shot candidates: the part of its counted attempts that the first shot solved."""
+    pass_at_2: DecimalText | None = None
+    """The part that the first or the second solved."""
     solution: Spent
     """Time and money of all its solutions; null where one is unknown."""
     voids: Spent | None

@@ -10,7 +10,7 @@ from runner.documents.facts import Controls, Facts, Spent
 from runner.documents.manifest import Manifest
 from runner.documents.writing import decimal_text
 from runner.journal import Store
-from runner.observed import Observed, observe
+from runner.observed import Look, Observed, observe
 from runner.outcome import COUNTED, Outcome, outcome, score, solved, verdict
 from runner.reason import reason
 from runner.roster import Candidate
@@ -59,6 +59,8 @@ def _row(observed: Observed) -> Row:
         verdict=None if passed is None else "passed" if passed else "failed",
         solved=solved(facts),
         score=None if points is None else decimal_text(points),
+        pass_at_1=_passed(look, 1),
+        pass_at_2=_passed(look, 2),
         reason=reason(facts),
         failure=None if facts.failure is None else facts.failure.cause,
         assurance=_weakest(facts),
@@ -71,6 +73,17 @@ def _row(observed: Observed) -> Row:
             void_sha256=look.void_sha256,
         ),
     )
+
+
+def _passed(look: Look, shots: int) -> bool | None:
+    """Say whether one of the first shots solved it; None where that is not known, or there are no shots."""
+    known = look.shots and outcome(look.facts) in COUNTED
+    return any(shot.solved for shot in look.shots if shot.number <= shots) if known else None
+
+
+def _pass_rate(passed: Iterable[bool | None]) -> str | None:
+    known = tuple(passed)
+    return None if None in known else _ratio(Decimal(sum(each is True for each in known)), len(known))
 
 
 def _weakest(facts: Facts) -> Assurance | None:
@@ -98,6 +111,8 @@ def _standing(candidate: Candidate, rows: tuple[Row, ...]) -> Standing:
         rate_if_voids_failed=_ratio(Decimal(won), len(counted) + voids),
         rate_if_voids_solved=_ratio(Decimal(won + voids), len(counted) + voids),
         mean_score=_mean(row.score for row in counted),
+        pass_at_1=_pass_rate(row.pass_at_1 for row in counted),
+        pass_at_2=_pass_rate(row.pass_at_2 for row in counted),
         solution=add_up(row.phases.solution or Spent() for row in counted) if counted else Spent(),
         voids=add_up(wasted) if wasted else None,
     )

@@ -7,6 +7,7 @@ from runner.documents.aggregate import Aggregate, Row, Standing
 from runner.documents.facts import Controls, Spent
 from runner.documents.writing import printable
 from runner.outcome import Outcome
+from runner.roster import Agent
 
 UNKNOWN = "N/A"
 CONTROLS_NOT_RUN = "controls not run: nothing proves that the nominations can be solved, and are not solved already"
@@ -25,6 +26,7 @@ _CANDIDATES = (
     "Rate if voids solved", "Mean score", "Voids", "Unavailable", "Solution time (s)",
     "Solution cost (USD)", "Cost of voids (USD)",
 )  # fmt: skip
+_SHOTS = ("Candidate", "pass@1", "pass@2")
 _ATTEMPTS = (
     "Candidate", "Nomination", "Attempt", "Tries", "Outcome", "Verdict", "Score", "Assurance", "Reason",
     "Preflight (s)", "Solution (s)", "Public tests (s)", "Evaluators (s)", "Solution cost (USD)",
@@ -44,6 +46,7 @@ def markdown(aggregate: Aggregate) -> str:
         "",
         *_table(_CANDIDATES, (_standing(each) for each in aggregate.candidates)),
         "",
+        *_shots(aggregate),
         *_table(_ATTEMPTS, (_row(each) for each in aggregate.attempts)),
     ]
     return "\n".join(lines) + "\n"
@@ -59,6 +62,16 @@ def seconds(spent: Spent | None) -> str:
     if spent is None or spent.wall_ms is None:
         return UNKNOWN
     return f"{spent.wall_ms // 1000}.{spent.wall_ms % 1000:03d}"
+
+
+def _shots(aggregate: Aggregate) -> Iterator[str]:
+    """Give the table of single-shot candidates, where there are some."""
+    shooting = [each for each in aggregate.candidates if each.agent == Agent.SINGLE_SHOT]
+    if shooting:
+        yield from _table(
+            _SHOTS, ((each.candidate, each.pass_at_1 or UNKNOWN, each.pass_at_2 or UNKNOWN) for each in shooting)
+        )
+        yield ""
 
 
 def _standing(each: Standing) -> Iterator[str]:
