@@ -10,9 +10,9 @@ INSPECTION_LIMITS = Limits(
     wall=timedelta(minutes=2), memory_bytes=512 * MIB, tasks=16, output_bytes=2048 * MIB, tmp_bytes=16 * MIB
 )
 GATEWAY_LIMITS = Limits(
-    wall=timedelta(hours=24), memory_bytes=2 * GIB, tasks=128, output_bytes=1 * MIB, tmp_bytes=16 * MIB
+    wall=timedelta(hours=24), memory_bytes=2 * GIB, tasks=512, output_bytes=1 * MIB, tmp_bytes=16 * MIB
 )
-"""Sixteen requests of the largest size at once, one of them being taken apart, need half of that memory."""
+"""A thread a connection; sixteen requests of the largest size at once, one being taken apart, need half the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

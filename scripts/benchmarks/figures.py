@@ -46,6 +46,8 @@ class Figure:
     """The most that ours may be of theirs."""
     least: float | None = None
     """How many times ours theirs has to be, at least."""
+    most_added_ms: float | None = None
+    """The most that ours may take beyond theirs."""
 
     @property
     def ratio(self) -> float | None:
@@ -59,8 +61,10 @@ class Figure:
     def holds(self) -> bool:
         """Whether the bound does."""
         ratio = self.ratio
-        if ratio is None:
+        if ratio is None or self.theirs is None:
             return True
+        if self.most_added_ms is not None and self.ours.median_ms - self.theirs.median_ms > self.most_added_ms:
+            return False
         return (self.most is None or ratio <= self.most) and (self.least is None or ratio >= self.least)
 
     def document(self) -> dict[str, object]:
@@ -72,6 +76,7 @@ class Figure:
             "theirs": None if self.theirs is None else self.theirs.document(),
             "ratio": None if ratio is None else round(ratio, 3),
             "most": self.most,
+            "most_added_ms": self.most_added_ms,
             "least": self.least,
             "holds": self.holds,
         }
@@ -90,14 +95,21 @@ def _row(figure: Figure) -> tuple[str, str, str, str, str, str]:
     theirs, ratio = figure.theirs, figure.ratio
     bound = "" if figure.most is None else f"at most {figure.most:g}"
     bound = bound if figure.least is None else f"at least {figure.least:g}"
+    bound = bound if figure.most_added_ms is None else f"at most {figure.most_added_ms:g} ms more"
     return (
         figure.what,
-        f"{figure.ours.median_ms:.1f} ({figure.ours.p90_ms:.1f})",
-        "" if theirs is None else f"{theirs.name}: {theirs.median_ms:.1f} ({theirs.p90_ms:.1f})",
+        f"{figure.ours.median_ms:.{_digits(figure)}f} ({figure.ours.p90_ms:.{_digits(figure)}f})",
+        ""
+        if theirs is None
+        else f"{theirs.name}: {theirs.median_ms:.{_digits(figure)}f} ({theirs.p90_ms:.{_digits(figure)}f})",
         "" if ratio is None else f"{ratio:.2f}",
         bound,
         "" if not bound else "ok" if figure.holds else "BROKEN",
     )
+
+
+def _digits(figure: Figure) -> int:
+    return 3 if figure.ours.median_ms < 1 else 1
 
 
 def machine() -> dict[str, object]:

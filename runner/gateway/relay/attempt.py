@@ -24,7 +24,8 @@ from .taping import Recorder
 from .terms import Terms
 from .tunnel import CONNECT, Tunnel, UnreachableError, check_tunnel, dial
 
-CONNECTIONS = 16
+CONNECTIONS = 256
+LARGE_BODIES = 16
 CLOSE_S = 1.0
 
 
@@ -52,6 +53,7 @@ class Attempt:
     _parsing: threading.Lock = field(default_factory=threading.Lock)
     """One body at a time is taken apart: what a hostile one needs in memory is needed once."""
     _room: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(CONNECTIONS))
+    _large: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(LARGE_BODIES))
 
     def serve(self) -> None:
         """Take connections, as many at once as there is room for, until the listener is shut down."""
@@ -94,7 +96,7 @@ class Attempt:
 
     def _serve_connection(self, sock: socket.socket) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        inbound = Inbound(sock)
+        inbound = Inbound(sock, self._large)
         try:
             while not self.closing.is_set() and self._serve_request(inbound):
                 pass
@@ -118,6 +120,7 @@ class Attempt:
             return False
         finally:
             self._settle(draft)
+            inbound.done()
         return draft.refusal not in {"http", "too_large"}
 
     def _head(self, inbound: Inbound) -> Line | None:

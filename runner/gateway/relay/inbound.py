@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import threading
 import time
 from dataclasses import dataclass, field
 
@@ -11,6 +12,8 @@ from .rules import Line
 
 HEADERS_LIMIT = 64 << 10
 BODY_LIMIT = 16 << 20
+SMALL_BODY = 1 << 20
+"""Bodies up to this many bytes need no leave: as many as there are connections fit."""
 IDLE_S = 900.0
 """Between requests: agents keep connections for long, and closing one under them looks like a failure."""
 STALL_S = 60.0
@@ -32,10 +35,13 @@ class Inbound:
     """One connection of an agent."""
 
     sock: socket.socket
+    large: threading.Semaphore
+    """Room for bodies that are not small, shared by all connections of an attempt."""
     conn: h11.Connection = field(
         default_factory=lambda: h11.Connection(h11.SERVER, max_incomplete_event_size=HEADERS_LIMIT),
     )
     method: str = "GET"
+    _holds_room: bool = False
 
     def next_request(self) -> Line | None:
         """Wait for a request's head; None when the client is through."""
@@ -67,7 +73,22 @@ class Inbound:
             size += len(event.data)
             if size > BODY_LIMIT:
                 raise TooLargeError
+            if size > SMALL_BODY:
+                self._take_room(deadline)
             taken.append(bytes(event.data))
+
+    def _take_room(self, deadline: float) -> None:
+        """Wait until few enough others hold a large body: what they take in memory is bounded."""
+        if not self._holds_room:
+            if not self.large.acquire(timeout=max(0.0, deadline - time.monotonic())):
+                raise TimeoutError("too many large requests at once")
+            self._holds_room = True
+
+    def done(self) -> None:
+        """Let go of what the last request held."""
+        if self._holds_room:
+            self._holds_room = False
+            self.large.release()
 
     def _next_event(self, patience_s: float) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
         while True:

@@ -15,6 +15,9 @@ from .tally import BrokenAnswerError, Tally, blocks, data_of, is_done, parse_par
 from .terms import Terms
 
 ANSWER_LIMIT = 64 << 20
+"""Of an answer in one piece."""
+STREAM_LIMIT = 4 << 30
+"""Of a stream, which is never held as a whole."""
 ERROR_LIMIT = 256 << 10
 HTTP_OK = 200
 
@@ -149,7 +152,7 @@ def _whole(response: httpx.Response, dialect: Dialect) -> Whole | Failure:
 
 
 def _begin(response: httpx.Response, dialect: Dialect) -> Begun | Failure:
-    meter = Meter(ANSWER_LIMIT)
+    meter = Meter(STREAM_LIMIT)
     stream = blocks(meter.count(response))
     seen: list[bytes] = []
     try:
