@@ -64,6 +64,16 @@ def run_files(ran: Ran) -> dict[str, bytes]:
     }
 
 
+def tested_before(first: Sealed) -> Tested | None:
+    """Give the public tests of a sealed first shot; None where they were not run."""
+    if not first.holds("public-tests.json"):
+        return None
+    tests = first.document(PublicTests, "public-tests.json")
+    stdout, stderr = (first.bytes(f"{LOGS}/{digest}") for digest in (tests.stdout_sha256, tests.stderr_sha256))
+    result = TestsResult(termination=writing.termination(tests.end), stdout=stdout, stderr=stderr)
+    return Tested(tree_sha256=tests.tree_sha256, result=result)
+
+
 def test_shot(staged: Staged, captured: Capture, repository: Repository) -> Tested:
     """Run the public tests on a first shot as they are run when judging: on base + patch, built anew.
 

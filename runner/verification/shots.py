@@ -3,17 +3,16 @@
 import json
 from collections.abc import Iterator
 
-from evaluators.public_tests import TestsResult
 from runner.agents.model import Exchange
 from runner.agents.native_loop.once import question
 from runner.agents.single_shot import answer_of, conversation
 from runner.canonical import sha256
 from runner.documents.evidence import Grading, Policy, PublicTests, ShotResult, Submission
 from runner.documents.ledger import LedgerLine
-from runner.documents.writing import termination
 from runner.errors import SealBrokenError
 from runner.kept import FIRST, LOGS, TOLD
 from runner.roster import Agent
+from runner.shots import tested_before
 from runner.single_shot import is_tested, news
 from runner.verification.derived import Graded, check_judged, check_submission, document, rulings_of
 from runner.verification.model import Finding, Opened, Scope, differ, nomination_of
@@ -39,7 +38,7 @@ def check_shots(opened: Opened, scope: Scope) -> Iterator[Finding]:
     if first is not None:
         yield from differ(view.folder / "submission.json", "origin", first.origin, made.origin)
         yield from check_submission(view, scope)
-    yield from _check_told(opened, scope, first, tests)
+    yield from _check_told(opened, scope, first)
 
 
 def is_shot(opened: Opened, scope: Scope) -> bool:
@@ -60,29 +59,26 @@ def _is_log(path: str) -> bool:
     return path.startswith(f"{LOGS}/")
 
 
-def _check_told(opened: Opened, scope: Scope, first: Submission | None, tests: PublicTests | None) -> Iterator[Finding]:
+def _check_told(opened: Opened, scope: Scope, first: Submission | None) -> Iterator[Finding]:
     """Write each shot's request down again: the ledger has the digest of what was really asked."""
     try:
         prompt = opened.sealed.bytes(TOLD).decode()
         yield from differ(opened.folder / TOLD, "sha256", sha256(prompt.encode()), _frozen_told(opened, scope))
-        if first is None or tests is None:
+        if first is None:
             yield from _check_asked(opened, scope, prompt, None)
             return
         view = opened.below(FIRST)
         yield from _check_asked(view, scope, prompt, None)
-        before = Exchange(answer=answer_of(view.sealed.bytes("streams/stdout")), news=news(_result(view, tests)))
-        yield from _check_asked(opened, scope, prompt, before)
+        tested = tested_before(view.sealed)
+        if tested is not None:
+            before = Exchange(answer=answer_of(view.sealed.bytes("streams/stdout")), news=news(tested.result))
+            yield from _check_asked(opened, scope, prompt, before)
     except SealBrokenError as error:
         yield Finding(file=error.file, found=error.found, expected=error.expected)
 
 
 def _frozen_told(opened: Opened, scope: Scope) -> str | None:
     return nomination_of(scope, opened.trial).told_sha256
-
-
-def _result(view: Opened, tests: PublicTests) -> TestsResult:
-    logs = [view.sealed.bytes(f"{LOGS}/{digest}") for digest in (tests.stdout_sha256, tests.stderr_sha256)]
-    return TestsResult(termination=termination(tests.end), stdout=logs[0], stderr=logs[1])
 
 
 def _check_asked(opened: Opened, scope: Scope, prompt: str, before: Exchange | None) -> Iterator[Finding]:
