@@ -60,7 +60,7 @@ def agent_run(termination: Termination, ledger: Iterable[LedgerLine], telemetry:
     chats = sorted((line for line in ledger if line.asks_model), key=lambda line: line.sequence)
     error = telemetry.final_error
     told = None if error is None else f"{error.kind}: {error.message}"
-    answered = telemetry.traffic is None or any(line.complete and line.failure is None for line in chats)
+    answered = _answered(telemetry, chats)
     if not chats or chats[-1].failure is None:
         malformed = error.message if error is not None and error.kind == MALFORMED else None
         return AgentRun(termination=termination, told_error=told, answered=answered, malformed_answer=malformed)
@@ -76,6 +76,13 @@ def agent_run(termination: Termination, ledger: Iterable[LedgerLine], telemetry:
         told_error=told,
         answered=answered,
     )
+
+
+def _answered(telemetry: Telemetry, chats: Iterable[LedgerLine]) -> bool:
+    if telemetry.traffic is not None:
+        return any(line.complete and line.failure is None for line in chats)
+    # Nothing was metered: there is no model, or only the agent's own story tells.
+    return telemetry.claims is None or bool(telemetry.final_message or telemetry.tool_calls)
 
 
 def agent_end(run: AgentRun) -> AgentFailure | VoidFact | None:

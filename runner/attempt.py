@@ -39,7 +39,7 @@ from runner.grading import Made, grading, void
 from runner.journal import BEGUN, SUBMISSION, Store
 from runner.kept import FIRST
 from runner.parsing import read_file
-from runner.roster import Agent, Candidate
+from runner.roster import Agent, Candidate, NetworkMode
 from runner.runtime import Room, Runtime
 from runner.shots import Shot, Tested, grade_first, shot_results, test_shot, tested_before
 from runner.single_shot import is_tested, news, told
@@ -160,7 +160,9 @@ class Attempts:
         """Let the candidate work, and read what it left once its unit is gone."""
         limits = self.manifest.limits.solution.limits()
         trail.phase = Phase.WORKSPACE
-        with self.stages.sandbox.workspace(WorkspaceRequest(layers=staged.layers, limits=limits)) as workspace:
+        home = self.runtime.home_of(trail.candidate)
+        request = WorkspaceRequest(layers=staged.layers, limits=limits, home=home)
+        with self.stages.sandbox.workspace(request) as workspace:
             trail.phase = Phase.SOLUTION
             label = f"{trail.trial.candidate}-{trail.trial.nomination}-{trail.trial.attempt}-{trail.trial.try_}"
             room = Room(
@@ -205,6 +207,7 @@ class Attempts:
             tools=("run",) if loop.run else (),
             reasoning=candidate.variant,
             change=change,
+            direct=candidate.network is NetworkMode.DIRECT,
             targets=nomination.spec.target_files if shoots else (),
         )
 
@@ -305,6 +308,7 @@ class Attempts:
             toolchains=tuple(mount.object for mount in staged.toolchain),
             runtime=self._runtime_fact(candidate),
             scripted=candidate.route is not None and routes[candidate.route].is_scripted,
+            network=candidate.network,
             controls=Controls(self.manifest.controls),
         )
 

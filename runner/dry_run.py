@@ -10,10 +10,11 @@ from runner.bundles.held import needed_runtimes, runtime_root
 from runner.config import PhaseLimits, ReleaseConfig
 from runner.documents.writing import decimal_text
 from runner.inputs import Inputs
+from runner.logins import missing_logins
 from runner.nomination import Nomination
 from runner.pilot import Wanted, selected
 from runner.release import planned_attempts
-from runner.roster import Candidate
+from runner.roster import Candidate, NetworkMode
 from runner.schedule import Cell
 from runner.settings import Settings
 from sandbox.api import Pack
@@ -122,6 +123,7 @@ def _task(config: ReleaseConfig, candidate: Candidate, nomination: Nomination) -
         tools=("run",) if nomination.spec.loop.run else (),
         reasoning=candidate.variant,
         targets=nomination.spec.target_files,
+        direct=candidate.network is NetworkMode.DIRECT,
         change=Pack(entries=(), blobs=MemoryContents().get) if candidate.is_control else None,
     )
 
@@ -166,6 +168,7 @@ def _ceiling(config: ReleaseConfig, candidate: Candidate, cells: tuple[Cell, ...
 
 
 def _missing(settings: Settings, config: ReleaseConfig, candidates: tuple[Candidate, ...]) -> Iterator[str]:
+    yield from missing_logins(candidates, config.clean_room, settings)
     for candidate in candidates:
         yield from _missing_runtime(settings, config, candidate)
         route = config.route(candidate.route)

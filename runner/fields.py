@@ -84,6 +84,17 @@ def _base_url(text: str) -> str:
     return text
 
 
+def _host_port(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    labels = host.split(".")
+    is_name = not labels[-1].isdigit() and all(
+        re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", each) for each in labels
+    )
+    if not (is_name or host == "127.0.0.1") or not re.fullmatch(r"[1-9][0-9]{0,4}", port) or int(port) > 65535:  # noqa: PLR2004
+        raise refusal("a host's name in lower case and a port", "write for example 'api.example.com:443'")
+    return text
+
+
 def _line(text: str) -> str:
     if not text.isprintable() or text != text.strip():
         raise refusal("one line without control characters or blanks at its ends", "shorten it to one plain line")
@@ -128,5 +139,8 @@ ChangeRule = Annotated[str, AfterValidator(_rule)]
 
 HostPath = Annotated[str, StringConstraints(min_length=1, max_length=4096), AfterValidator(_host_path)]
 """A path on this host, absolute or relative to the checkout."""
+
+HostPort = Annotated[str, StringConstraints(max_length=200), AfterValidator(_host_port)]
+"""A host by its name, with a port. The one address is 127.0.0.1, for tests."""
 
 BaseUrl = Annotated[str, StringConstraints(max_length=500), AfterValidator(_base_url)]

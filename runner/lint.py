@@ -15,7 +15,7 @@ from runner.inputs import Inputs
 from runner.nomination import PATCH_SUFFIX
 from runner.nomination_lint import IN_PROCESS, Aids, fixed_distributions, lint_nomination
 from runner.proof import PROOFS
-from runner.roster import Agent, Candidate, NetworkMode, Route, Status
+from runner.roster import Agent, Budget, Candidate, NetworkMode, Route, Status
 from runner.settings import Settings, is_hidden
 
 __all__ = ["Aids", "Finding", "Severity", "lint", "usual_aids"]
@@ -64,8 +64,7 @@ def _candidates(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
 
 def _candidate(candidate: Candidate, route: Route | None, field: str, subject: Subject) -> Iterator[Finding]:
     if candidate.network is NetworkMode.DIRECT:
-        message, mend = "direct is not yet available in this version", "write network: gateway"
-        yield subject.error(f"{field}.network", message, mend)
+        yield from _direct(candidate, field, subject)
     dialect = AGENTS[candidate.agent].dialect
     if route is not None and dialect is not None and not speaks(route, dialect):
         message = f"agent {candidate.agent} speaks {PROTOCOLS[dialect]}, and route {route.id} {route.protocol}"
@@ -73,6 +72,17 @@ def _candidate(candidate: Candidate, route: Route | None, field: str, subject: S
     if route is not None and not route.is_scripted and not _has_ceiling(candidate):
         mend = "add a budget with usd, requests or tokens"
         yield subject.warning(f"{field}.budget", "nothing bounds what a try may spend", mend)
+
+
+def _direct(candidate: Candidate, field: str, subject: Subject) -> Iterator[Finding]:
+    message = "its login lies within its reach, and nobody counts or reads what it asks: tokens and cost stay unknown"
+    yield subject.warning(f"{field}.network", message, "write network: gateway, with a route, if there is a key")
+    if candidate.budget != Budget() or candidate.provider_tools:
+        message = "nothing holds a budget or provider_tools with network: direct"
+        yield subject.error(field, message, "remove them; limits.solution bounds its time")
+    if candidate.agent is Agent.OPENCODE and "/" not in (candidate.model or ""):
+        mend = "write for example anthropic/claude-sonnet-4-5"
+        yield subject.error(f"{field}.model", "OpenCode needs the provider's name before its model's", mend)
 
 
 def _modes(inputs: Inputs, subject: Subject) -> Iterator[Finding]:

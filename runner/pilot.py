@@ -18,6 +18,7 @@ from runner.gateway.serving import address, gateway_unit
 from runner.host_proofs import Prover, digests, host_now, keep_copies
 from runner.inputs import Inputs
 from runner.journal import Store, spent_of, state
+from runner.logins import authorities, load_logins
 from runner.outcome import Outcome
 from runner.purse import Purse
 from runner.release import PreparedNomination, manifest_digest
@@ -174,9 +175,11 @@ def _attempts(
     routes = {route.id: route for route in frozen.manifest.routes}
     asking = [each for each in candidates if AGENTS[each.agent].needs_gateway]
     used = {each.route: routes[each.route] for each in asking if each.route is not None}
+    config = frozen.inputs.config
+    logins = load_logins(candidates, config.clean_room, settings, frozen.inputs.file)
     with ExitStack() as stack:
         folder = frozen.inputs.places.state
-        sandbox = stack.enter_context(open_sandbox(folder, accounts_of(frozen.inputs.config)))
+        sandbox = stack.enter_context(open_sandbox(folder, accounts_of(config)))
         host = host_now(sandbox.facts())
         prover = Prover(sandbox=sandbox, host=host, state=folder, clock=_now, may_prove=os.geteuid() == 0)
         proofs = prover.required(tell)
@@ -193,6 +196,8 @@ def _attempts(
                 base_urls=urls,
                 credential=settings.credential,
                 bundles=bundles,
+                logins=logins,
+                authorities=authorities() if logins else b"",
                 purse=_purse(frozen, store),
             ),
             stages=Stages(sandbox=sandbox, workbench=frozen.workbench, limits=frozen.manifest.limits),

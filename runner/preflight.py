@@ -38,6 +38,8 @@ class Probe:
     termination: Termination
     telemetry: Telemetry
     lines: tuple[LedgerLine, ...]
+    metered: bool = True
+    """Whether the gateway saw what was asked and answered."""
 
 
 def normalise(answer: str) -> str:
@@ -65,8 +67,8 @@ def judge_try(probe: Probe) -> ProbeReason | None:
         # A provider that hung is the reason for a time-out, and the better word for it.
         return failure or reason
     if not probe.termination.succeeded:
-        return "process_failure"
-    if not any(line.asks_model and line.complete for line in probe.lines):
+        return _unreached(probe.lines) or "process_failure"
+    if probe.metered and not any(line.asks_model and line.complete for line in probe.lines):
         return "no_model_response"
     return _judge_answer(probe.telemetry.final_message)
 
@@ -80,6 +82,12 @@ def _judge_answer(answer: str | None) -> ProbeReason | None:
 def _last_failure(lines: Sequence[LedgerLine]) -> FailureKind | None:
     chats = sorted((line for line in lines if line.asks_model), key=lambda line: line.sequence)
     return chats[-1].failure if chats else None
+
+
+def _unreached(lines: Sequence[LedgerLine]) -> FailureKind | None:
+    """Say why no tunnel came about, where there was to be one."""
+    failures = [line.failure for line in lines if line.tunnel is not None]
+    return failures[-1] if failures and all(failures) else None
 
 
 def wants_another(probes: Sequence[Probe]) -> bool:
@@ -114,7 +122,7 @@ def _document(probe: Probe) -> ProbeTry:
         answer=None if answer is None else answer[:ANSWER_LIMIT],
         reason=judge_try(probe),
         wall_ms=probe.termination.usage.wall_ms,
-        traffic=sum_traffic(probe.lines),
+        traffic=sum_traffic(probe.lines) if probe.metered else None,
     )
 
 

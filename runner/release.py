@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluators.model import Evaluator
+from runner.agents.login import with_hosts
 from runner.artifacts import new_folder
 from runner.canonical import canonical, parse, sha256
 from runner.config import ReleaseConfig
@@ -74,7 +75,7 @@ def freeze(prepared: PreparedRelease) -> Manifest:
         release=config.release,
         supersedes=config.supersedes,
         configuration_sha256=configuration_digest(config),
-        candidates=config.candidates,
+        candidates=tuple(with_hosts(each) for each in config.candidates),
         nominations=tuple(_nomination(each) for each in prepared.nominations),
         judges=config.judges,
         judging=config.judging,

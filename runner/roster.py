@@ -12,6 +12,7 @@ from runner.fields import (
     HeaderName,
     HeaderValue,
     HostPath,
+    HostPort,
     IsoDate,
     Line,
     ModelName,
@@ -46,6 +47,8 @@ class Agent(StrEnum):
 CONTROLS = frozenset({Agent.ORACLE, Agent.PATCH, Agent.NOP})
 """Agents without a model: they need no route and get no network."""
 
+
+_WITH_LOGINS = frozenset({Agent.OPENCODE, Agent.CODEX, Agent.CLAUDE})
 
 Protocol = Literal["chat-completions", "responses", "messages"]
 """How a provider is asked: OpenAI's chat completions or Responses, Anthropic's Messages."""
@@ -143,7 +146,10 @@ class Candidate(Participant):
     self_hosted: bool = False
     """Whether the model runs on machines of the operator's own."""
     network: NetworkMode = NetworkMode.GATEWAY
-    """Without meaning for controls, which reach nothing."""
+    """`direct`: an agent with a login of its own reaches its maker's hosts through tunnels, unmetered, and with that
+    login in its home. Without meaning for controls, which reach nothing."""
+    hosts: Annotated[tuple[HostPort, ...], Field(max_length=100)] = ()
+    """What `direct` leads to beside the hosts of the agent's maker, which a release freezes with these."""
     budget: Budget = Budget()
     """Ceilings of each of its tries."""
     provider_tools: tuple[Line, ...] = ()
@@ -167,6 +173,13 @@ class Candidate(Participant):
             raise refusal(f"neither model nor route beside agent {self.agent}", "remove them")
         if not self.is_control and (self.model is None or (self.route is None and self.network != NetworkMode.DIRECT)):
             raise refusal(f"a model and a route beside agent {self.agent}", "add what is missing")
+        if self.network is NetworkMode.DIRECT and (self.route is not None or self.agent not in _WITH_LOGINS):
+            raise refusal(
+                "network: direct without a route, and with the agent opencode, codex or claude",
+                "remove the route, or write network: gateway",
+            )
+        if self.hosts and self.network is not NetworkMode.DIRECT:
+            raise refusal("'hosts' beside network: direct alone", "remove them")
         if (self.agent is Agent.PATCH) != (self.patches is not None):
             raise refusal("'patches' if, and only if, the agent is patch", "add or remove 'patches'")
         if (self.status is Status.RETIRED) != (self.retired is not None):

@@ -1,10 +1,11 @@
 """Running an agent in its unit, with the gateway as its only peer where it asks a model."""
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
+from runner.agents.login import CERTIFICATES_TARGET, authorities_pack, login_pack
 from runner.agents.model import AGENT_TARGET, Agent, AgentCommand, AgentTask
 from runner.agents.registry import AGENTS
 from runner.agents.traffic import metered
@@ -12,13 +13,13 @@ from runner.bundles.bundle import Bundle
 from runner.documents.ledger import LedgerLine
 from runner.documents.runtimes import RuntimeName
 from runner.documents.telemetry import Preflight, Telemetry
-from runner.gateway.client import AttemptTraffic, Gateway, Tapes
+from runner.gateway.client import AttemptTraffic, Gateway, Tapes, Terms
 from runner.gateway.errors import GatewayError
-from runner.gateway.routes import replay_terms, terms_of
+from runner.gateway.routes import replay_terms, terms_of, tunnel_terms
 from runner.preflight import PROBE_PROMPT, Probe, judge_probe, no_probe_needed, wants_another
 from runner.purse import Purse, what_is_left
-from runner.roster import Candidate, ReleaseBudget, Route
-from sandbox.api import Gate, Running, Sandbox
+from runner.roster import Candidate, NetworkMode, ReleaseBudget, Route
+from sandbox.api import Gate, Pack, Running, Sandbox, WorkspaceRequest
 from sandbox.spec import GATE_PORT, Limits, Mount, Network, Reach, Role, UnitSpec, WorkspaceId
 from sandbox.termination import Stop
 from sandbox.unit import UnitResult, conduct
@@ -65,6 +66,10 @@ class Runtime:
     credential: Callable[[str], str | None]
     bundles: Mapping[RuntimeName, Bundle] = field(default_factory=dict)
     """The agents' own programs that are needed."""
+    logins: Mapping[RuntimeName, bytes] = field(default_factory=dict, repr=False)
+    """The login files that are needed."""
+    authorities: bytes = field(default=b"", repr=False)
+    """The certificate authorities that programs with a login trust."""
     purse: Purse = field(default_factory=lambda: Purse(budget=ReleaseBudget()))
     """What is left of the release's budget."""
     _probed: dict[str, Asked] = field(default_factory=dict)
@@ -92,17 +97,39 @@ class Runtime:
             turns=1,
             reasoning=candidate.variant,
             probe=True,
+            direct=candidate.network is NetworkMode.DIRECT,
         )
         runs: list[Ran] = []
         probes: list[Probe] = []
         while wants_another(probes):
             label, kept = f"{candidate.id}-probe-{len(runs)}", tapes(f"preflight-{len(runs) + 1}")
-            ran = self.run(candidate, task, Room(limits=limits, label=label, tapes=kept), on_line)
+            with self._probe_room(candidate, Room(limits=limits, label=label, tapes=kept)) as room:
+                ran = self.run(candidate, task, room, on_line)
             if ran.result.termination.is_fault:
                 raise GatewayError(f"the probe's unit was lost: {ran.result.termination.detail}")
             runs.append(ran)
-            probes.append(Probe(termination=ran.result.termination, telemetry=ran.telemetry, lines=ran.lines))
+            ended = ran.result.termination
+            probes.append(Probe(termination=ended, telemetry=ran.telemetry, lines=ran.lines, metered=not task.direct))
         return Asked(preflight=judge_probe(probes), runs=tuple(runs))
+
+    @contextmanager
+    def _probe_room(self, candidate: Candidate, room: "Room") -> Iterator["Room"]:
+        """Give an agent with a login a home to have it in; others are asked without one."""
+        home = self.home_of(candidate)
+        if home is None:
+            yield room
+            return
+        with self.sandbox.workspace(WorkspaceRequest(layers=(), limits=room.limits, home=home)) as workspace:
+            yield replace(room, workspace=workspace)
+
+    def home_of(self, candidate: Candidate) -> Pack | None:
+        """Give what lies in a candidate's fresh home: its login, if it has one of its own."""
+        name = AGENTS[candidate.agent].runtime
+        if candidate.network is not NetworkMode.DIRECT or name is None:
+            return None
+        if name not in self.logins:
+            raise GatewayError(f"{candidate.id} works with a login, and none was read")
+        return login_pack(name, self.logins[name])
 
     def run(self, candidate: Candidate, task: AgentTask, room: "Room", on_line: OnLine) -> Ran:
         """Run an agent to its end.
@@ -115,7 +142,7 @@ class Runtime:
         with ExitStack() as stack:
             watch = _EndWatch(on_line=on_line, purse=self.purse, replaying=room.tapes.played is not None)
             gate, traffic = self._reach(agent, candidate, room, watch, stack)
-            spec = self._spec(agent, command, room, gate)
+            spec = self._spec(agent, command, room, gate, direct=task.direct)
             with self.sandbox.start(spec) as running:
                 watch.running = running
                 result = conduct(running, spec, stdin=command.stdin)
@@ -124,7 +151,7 @@ class Runtime:
         telemetry = agent.telemetry(result.stdout, result.stderr, result.termination)
         return Ran(
             result=result,
-            telemetry=telemetry if traffic is None else metered(telemetry, lines),
+            telemetry=telemetry if traffic is None or task.direct else metered(telemetry, lines),
             lines=lines,
         )
 
@@ -134,8 +161,20 @@ class Runtime:
         """Open the gate and have the gateway serve it, for agents that ask a model."""
         if not agent.needs_gateway:
             return None, None
-        if self.gateway is None or candidate.route is None or agent.dialect is None:
-            raise GatewayError(f"{candidate.id} asks a model, and there is no gateway or no route")
+        if self.gateway is None:
+            raise GatewayError(f"{candidate.id} asks a model, and there is no gateway")
+        terms = self._terms(agent, candidate, room)
+        gate = stack.enter_context(self.sandbox.gate())
+        traffic = stack.enter_context(self.gateway.attempt(terms, os.dup(gate.listener), on_line, room.tapes))
+        return gate, traffic
+
+    def _terms(self, agent: Agent, candidate: Candidate, room: "Room") -> Terms:
+        if candidate.network is NetworkMode.DIRECT:
+            if room.tapes.played is not None:
+                raise GatewayError(f"{candidate.id} reaches its hosts by itself, and what it was answered is not kept")
+            return tunnel_terms(room.label, candidate)
+        if candidate.route is None or agent.dialect is None:
+            raise GatewayError(f"{candidate.id} asks a model, and there is no route")
         route = self.routes[candidate.route]
         terms = terms_of(
             room.label,
@@ -147,14 +186,12 @@ class Runtime:
         )
         ceilings = what_is_left(candidate.budget, room.asked).tightened(terms.ceilings)
         terms = replace(terms, ceilings=self.purse.tightened(ceilings))
-        if room.tapes.played is not None:
-            terms = replay_terms(terms)
-        gate = stack.enter_context(self.sandbox.gate())
-        traffic = stack.enter_context(self.gateway.attempt(terms, os.dup(gate.listener), on_line, room.tapes))
-        return gate, traffic
+        return terms if room.tapes.played is None else replay_terms(terms)
 
-    def _spec(self, agent: Agent, command: AgentCommand, room: "Room", gate: Gate | None) -> UnitSpec:
+    def _spec(self, agent: Agent, command: AgentCommand, room: "Room", gate: Gate | None, *, direct: bool) -> UnitSpec:
         packs = list(command.packs)
+        if direct:
+            packs.append((CERTIFICATES_TARGET, authorities_pack(self.authorities)))
         if agent.runtime is not None:
             packs.append((AGENT_TARGET, self.bundles[agent.runtime].pack))
         shown = tuple(Mount(object=self.sandbox.store(pack), target=target) for target, pack in packs)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from runner.agents.errors import AgentTaskError
+from runner.agents.login import way_out
 from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask, Dialect, RuntimeName
 from runner.agents.reading import (
     FINAL_LIMIT,
@@ -29,15 +30,16 @@ FLAGS = (
     *("--strict-mcp-config", "--no-session-persistence", "--disable-slash-commands", f"--tools={TOOLS}"),
 )
 SETTINGS = (
-    ("ANTHROPIC_API_KEY", "none"),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_TELEMETRY", "1"),
     ("DISABLE_ERROR_REPORTING", "1"),
-    ("CLAUDE_CODE_MAX_RETRIES", "0"),
     ("API_TIMEOUT_MS", "1800000"),
 )
-"""No retries of its own: it is the gateway that tries again and gives up."""
+NO_RETRIES = ("CLAUDE_CODE_MAX_RETRIES", "0")
+"""It is the gateway that tries again and gives up."""
+SOME_RETRIES = ("CLAUDE_CODE_MAX_RETRIES", "4")
+"""Where there is no gateway that does."""
 
 _UNKNOWN_MODEL = 404
 """A status in whose place Claude Code tells its own words."""
@@ -55,14 +57,14 @@ class Claude:
     runtime: RuntimeName | None = "claude"
 
     def command(self, task: AgentTask) -> AgentCommand:
-        """Start it with the gateway as its maker's address."""
+        """Start it with the gateway as its maker's address, or, with a login, as its way there."""
         if task.model is None or task.gate_port is None:
             raise AgentTaskError("Claude Code needs a model and a gateway's port")
         effort = () if task.reasoning is None else ("--effort", task.reasoning)
         return AgentCommand(
             argv=(f"{AGENT_TARGET}/claude", *FLAGS, "--model", task.model, *effort),
             stdin=task.prompt.encode(),
-            environment=(("ANTHROPIC_BASE_URL", f"http://127.0.0.1:{task.gate_port}"), *SETTINGS),
+            environment=_direct(task.gate_port) if task.direct else _gated(task.gate_port),
         )
 
     def telemetry(self, stdout: bytes, stderr: bytes, termination: Termination) -> Telemetry:
@@ -89,6 +91,15 @@ class Claude:
             unreadable_lines=unreadable,
             claims=_claims(result),
         )
+
+
+def _gated(port: int) -> tuple[tuple[str, str], ...]:
+    address = f"http://127.0.0.1:{port}"
+    return (("ANTHROPIC_BASE_URL", address), ("ANTHROPIC_API_KEY", "none"), *SETTINGS, NO_RETRIES)
+
+
+def _direct(port: int) -> tuple[tuple[str, str], ...]:
+    return (*way_out(port), *SETTINGS, SOME_RETRIES)
 
 
 def _blocks(event: Event, kind: str) -> list[Event]:

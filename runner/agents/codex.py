@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runner.agents.errors import AgentTaskError
+from runner.agents.login import way_out
 from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask, Dialect, RuntimeName
 from runner.agents.reading import (
     FINAL_LIMIT,
@@ -37,6 +38,9 @@ SETTINGS = (
     'web_search="disabled"',
     "project_doc_max_bytes=0",
 )
+LOGIN_FLAGS = ("--disable", "apps")
+"""Else it asks its maker for the account's own connectors, which are servers of tools."""
+LOGIN_SETTINGS = ('cli_auth_credentials_store="file"', 'model_provider="openai"')
 
 TOOLS = frozenset({"command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"})
 """Types of items that are calls of tools."""
@@ -53,16 +57,19 @@ class Codex:
     runtime: RuntimeName | None = "codex"
 
     def command(self, task: AgentTask) -> AgentCommand:
-        """Start it with one provider, the gateway, which it sends no key."""
+        """Start it with one provider: the gateway, which it sends no key, or, with a login, its maker."""
         if task.model is None or task.gate_port is None:
             raise AgentTaskError("Codex needs a model and a gateway's port")
-        settings = [*SETTINGS, _provider(task.gate_port), f'model_provider="{PROVIDER}"']
+        asked = LOGIN_SETTINGS if task.direct else (_provider(task.gate_port), f'model_provider="{PROVIDER}"')
+        settings = [*SETTINGS, *asked]
         if task.reasoning is not None:
             settings.append(f"model_reasoning_effort={json.dumps(task.reasoning)}")
         options = (word for setting in settings for word in ("-c", setting))
+        flags = (*FLAGS, *LOGIN_FLAGS) if task.direct else FLAGS
         return AgentCommand(
-            argv=(f"{AGENT_TARGET}/bin/codex", *FLAGS, *options, "-m", task.model, "-"),
+            argv=(f"{AGENT_TARGET}/bin/codex", *flags, *options, "-m", task.model, "-"),
             stdin=task.prompt.encode(),
+            environment=way_out(task.gate_port) if task.direct else (),
         )
 
     def telemetry(self, stdout: bytes, stderr: bytes, termination: Termination) -> Telemetry:

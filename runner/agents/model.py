@@ -44,6 +44,8 @@ class AgentTask:
     """Ask the prompt once and change nothing."""
     targets: tuple[str, ...] = ()
     """The files that a single-shot answer may hold; `prompt` shows them."""
+    direct: bool = False
+    """Lead it through tunnels to its maker's hosts, with the login in its home, instead of to a gateway's model."""
     before: Exchange | None = field(default=None, repr=False)
     """The first shot, where this is the second."""
 

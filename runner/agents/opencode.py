@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from evaluators.packing import pack_files
 from runner.agents.errors import AgentTaskError
+from runner.agents.login import way_out
 from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask, Dialect, RuntimeName
 from runner.agents.reading import (
     FINAL_LIMIT,
@@ -30,11 +31,13 @@ PATIENCE_MS = 1_800_000
 CONTEXT, OUTPUT = 200_000, 32_000
 """What OpenCode believes of every model: when to shorten its own memory, and how long an answer may be."""
 
+NO_PLUGINS = "OPENCODE_DISABLE_DEFAULT_PLUGINS"
+"""Also takes away what reads a login: where there is one, they stay."""
 SWITCHES = (
     "OPENCODE_DISABLE_AUTOUPDATE",
     "OPENCODE_DISABLE_MODELS_FETCH",
     "OPENCODE_DISABLE_LSP_DOWNLOAD",
-    "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+    NO_PLUGINS,
     "OPENCODE_PURE",
     "OPENCODE_DISABLE_SHARE",
     "OPENCODE_DISABLE_CLAUDE_CODE",
@@ -54,20 +57,25 @@ class OpenCode:
     runtime: RuntimeName | None = "opencode"
 
     def command(self, task: AgentTask) -> AgentCommand:
-        """Start it with one provider, the gateway, and a configuration folder that it cannot write to."""
+        """Start it with one provider and a configuration folder that it cannot write to.
+
+        The provider is the gateway, or, with a login, the one that the model's name begins with.
+        """
         if task.model is None or task.gate_port is None:
             raise AgentTaskError("OpenCode needs a model and a gateway's port")
         variant = () if task.reasoning is None else ("--variant", task.reasoning)
+        configured = by_login(task.model) if task.direct else configuration(task.model, task.gate_port)
         return AgentCommand(
             argv=(
                 *(f"{AGENT_TARGET}/bin/opencode", "run", "--format", "json", "--title", "task"),
-                *("--model", f"{PROVIDER}/{task.model}", *variant),
+                *("--model", task.model if task.direct else f"{PROVIDER}/{task.model}", *variant),
             ),
             stdin=task.prompt.encode(),
             environment=(
                 ("XDG_CONFIG_HOME", CONFIG_TARGET),
-                ("OPENCODE_CONFIG_CONTENT", json.dumps(configuration(task.model, task.gate_port))),
-                *((name, "1") for name in SWITCHES),
+                ("OPENCODE_CONFIG_CONTENT", json.dumps(configured)),
+                *(way_out(task.gate_port) if task.direct else ()),
+                *((name, "1") for name in SWITCHES if not (task.direct and name == NO_PLUGINS)),
             ),
             # A folder that is there and cannot be written: else it fetches its plugins into it.
             packs=((CONFIG_TARGET, pack_files({"opencode/.gitignore": b"*\n"})),),
@@ -114,14 +122,22 @@ def configuration(model: str, port: int) -> Mapping[str, object]:
     }
     known = {model: {"name": model, "tool_call": True, "limit": {"context": CONTEXT, "output": OUTPUT}}}
     provider = {"npm": "@ai-sdk/openai-compatible", "name": PROVIDER, "options": options, "models": known}
+    return {**_alone(PROVIDER, f"{PROVIDER}/{model}"), "provider": {PROVIDER: provider}}
+
+
+def by_login(model: str) -> Mapping[str, object]:
+    """Give the same for a provider that OpenCode knows by itself, and has a login of."""
+    return _alone(model.partition("/")[0], model)
+
+
+def _alone(provider: str, model: str) -> Mapping[str, object]:
     return {
         "autoupdate": False,
         "share": "disabled",
         "snapshot": False,
-        "enabled_providers": [PROVIDER],
-        "model": f"{PROVIDER}/{model}",
-        "small_model": f"{PROVIDER}/{model}",
-        "provider": {PROVIDER: provider},
+        "enabled_providers": [provider],
+        "model": model,
+        "small_model": model,
         "permission": PERMISSIONS,
     }
 

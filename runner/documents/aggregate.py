@@ -10,6 +10,7 @@ from runner.documents.facts import Controls, FailureCause, Phases, Spent
 from runner.documents.model import DecimalText, Document, Identifier, Sha256, Shape
 from runner.documents.seal import Ordinal
 from runner.outcome import Outcome
+from runner.roster import NetworkMode
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -49,6 +50,8 @@ class Row(Shape):
     """The weakest of the evaluators'."""
     scripted: bool | None
     """Null where no evidence says."""
+    network: NetworkMode | None = None
+    """`direct`: the agent reached hosts by itself, unmetered. Null where no evidence says."""
     phases: Phases
     """Of the try that counts."""
     voids: Spent | None
@@ -100,6 +103,8 @@ class Aggregate(Document):
     controls: Controls
     scripted: bool
     """At least one attempt's model was played from a scenario."""
+    direct: bool = False
+    """At least one attempt's agent reached hosts by itself, with a login: unmetered."""
     candidates: tuple[Standing, ...]
     """In the manifest's order; this is no ranking."""
     attempts: tuple[Row, ...]

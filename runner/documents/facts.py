@@ -10,6 +10,7 @@ from evaluators.model import Assurance, VerdictCause
 from runner.documents.model import DecimalText, Identifier, Milliseconds, Sha256, Shape
 from runner.documents.runtimes import RuntimeName
 from runner.documents.telemetry import ProbeReason
+from runner.roster import NetworkMode
 from sandbox.termination import Cause
 from sandbox.tree import Kind
 
@@ -210,6 +211,8 @@ class Origin(Shape):
     """The agent's own program; null for agents of ours."""
     scripted: bool
     """The model was played from a scenario."""
+    network: NetworkMode = NetworkMode.GATEWAY
+    """`direct`: the agent reached hosts by itself, with a login; what it asked and was answered is not known."""
     controls: Controls
 
 

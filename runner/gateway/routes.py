@@ -35,6 +35,11 @@ def replay_terms(terms: Terms) -> Terms:
     return Terms(attempt=terms.attempt, base_url=NOWHERE, model=terms.model, dialect=terms.dialect, ceilings=ceilings)
 
 
+def tunnel_terms(attempt: str, candidate: Candidate) -> Terms:
+    """Say which hosts an agent with a login of its own may reach; what it asks there is not to be counted."""
+    return Terms(attempt=attempt, base_url="", model=candidate.model or "", tunnels=candidate.hosts)
+
+
 def terms_of(
     attempt: str,
     participant: Candidate | Judge,

@@ -13,7 +13,7 @@ from runner.journal import Store
 from runner.observed import Look, Observed, observe
 from runner.outcome import COUNTED, Outcome, outcome, score, solved, verdict
 from runner.reason import reason
-from runner.roster import Candidate
+from runner.roster import Candidate, NetworkMode
 from runner.schedule import Cell
 from runner.spending import add_up
 
@@ -30,6 +30,7 @@ def aggregate(store: Store, manifest: Manifest) -> Aggregate:
         manifest_sha256=store.manifest_sha256,
         controls=Controls(manifest.controls),
         scripted=any(row.scripted for row in rows),
+        direct=any(row.network is NetworkMode.DIRECT for row in rows),
         candidates=tuple(
             _standing(candidate, tuple(row for row in rows if row.candidate == candidate.id))
             for candidate in manifest.candidates
@@ -65,6 +66,7 @@ def _row(observed: Observed) -> Row:
         failure=None if facts.failure is None else facts.failure.cause,
         assurance=_weakest(facts),
         scripted=None if look.origin is None else look.origin.scripted,
+        network=None if look.origin is None else look.origin.network,
         phases=look.phases,
         voids=observed.voids,
         evidence=Evidence(

@@ -11,6 +11,10 @@ from runner.roster import Agent
 
 UNKNOWN = "N/A"
 CONTROLS_NOT_RUN = "controls not run: nothing proves that the nominations can be solved, and are not solved already"
+DIRECT = (
+    "network: direct: some agents reached their makers' hosts by themselves, with a login; what they asked was not "
+    "metered, and no budget held"
+)
 SCRIPTED = "scripted: models were played from scenario files; the table says nothing about any real model"
 
 RULES = (
@@ -30,7 +34,7 @@ _SHOTS = ("Candidate", "pass@1", "pass@2")
 _ATTEMPTS = (
     "Candidate", "Nomination", "Attempt", "Tries", "Outcome", "Verdict", "Score", "Assurance", "Reason",
     "Preflight (s)", "Solution (s)", "Public tests (s)", "Evaluators (s)", "Solution cost (USD)",
-    "Cost of voids (USD)", "Scripted", "Evidence",
+    "Cost of voids (USD)", "Scripted", "Network", "Evidence",
 )  # fmt: skip
 
 
@@ -54,7 +58,12 @@ def markdown(aggregate: Aggregate) -> str:
 
 def notes(aggregate: Aggregate) -> tuple[str, ...]:
     """Give what has to be said beside every table of this release."""
-    return (SCRIPTED,) * aggregate.scripted + (CONTROLS_NOT_RUN,) * (aggregate.controls is Controls.NOT_RUN)
+    said = {
+        SCRIPTED: aggregate.scripted,
+        DIRECT: aggregate.direct,
+        CONTROLS_NOT_RUN: aggregate.controls is Controls.NOT_RUN,
+    }
+    return tuple(note for note, holds in said.items() if holds)
 
 
 def seconds(spent: Spent | None) -> str:
@@ -91,6 +100,7 @@ def _row(row: Row) -> Iterator[str]:
     yield from (seconds(part) for part in parts)
     yield from (_cost(phases.solution), _cost(row.voids))
     yield {True: "yes", False: "no", None: UNKNOWN}[row.scripted]
+    yield UNKNOWN if row.network is None else row.network.value
     evidence = row.evidence
     yield evidence.grading_sha256 or evidence.void_sha256 or evidence.submission_sha256 or UNKNOWN
 

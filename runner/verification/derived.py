@@ -72,6 +72,7 @@ def _check_origin(opened: Opened, origin: Origin, scope: Scope, name: str) -> It
     routes = {route.id: route for route in scope.manifest.routes}
     scripted = candidate.route in routes and routes[candidate.route].is_scripted
     yield from differ(file, "scripted", origin.scripted, scripted)
+    yield from differ(file, "network", origin.network, candidate.network)
     host = opened.documents.get("host.json")
     if isinstance(host, Document):
         yield from differ(file, "host_sha256", origin.host_sha256, sha256(canonical(host)))

@@ -53,6 +53,9 @@ class ToldRuntime:
     def preflight(self, *_given: object) -> Asked:
         return _said(self.asked)
 
+    def home_of(self, _candidate: object) -> None:
+        return None
+
     def run(self, _candidate: object, _task: object, _room: Room, _on_line: object) -> Ran:
         return _said(self.ran)
 

@@ -225,6 +225,7 @@ def test_nobody_looks_at_the_host_for_nothing(tmp_path: Path) -> None:
 
 
 CANDIDATE: dict[str, object] = {"id": "m", "agent": "native", "model": "v/m", "route": "r"}
+DIRECT: dict[str, object] = {"id": "d", "agent": "codex", "model": "m", "network": "direct"}
 REAL: dict[str, object] = {
     "id": "r",
     "base_url": "https://models.example/v1",
@@ -270,9 +271,22 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
         pytest.param({"candidates": [{**CANDIDATE, "id": "controls"}]}, ("error", "candidates[0].id"), id="controls"),
         pytest.param({"candidates": [{**CANDIDATE, "id": "proofs"}]}, ("error", "candidates[0].id"), id="proofs"),
         pytest.param(
-            {"candidates": [{**CANDIDATE, "network": "direct"}]},
-            ("error", "candidates[0].network"),
+            {"candidates": [DIRECT]},
+            ("warning", "candidates[0].network"),
             id="direct",
+        ),
+        pytest.param(
+            {"candidates": [{**DIRECT, "budget": {"usd": "1"}}]}, ("error", "candidates[0]"), id="direct-with-budget"
+        ),
+        pytest.param(
+            {"candidates": [{**DIRECT, "provider_tools": ["web_search"]}]},
+            ("error", "candidates[0]"),
+            id="direct-with-tools",
+        ),
+        pytest.param(
+            {"candidates": [{**DIRECT, "agent": "opencode"}]},
+            ("error", "candidates[0].model"),
+            id="direct-without-provider",
         ),
         pytest.param({"routes": [REAL]}, ("warning", "candidates[1].budget"), id="no-ceiling"),
         pytest.param({"routes": [REAL]}, ("warning", "routes[0].credential"), id="no-key"),
