@@ -10,6 +10,7 @@ The order is that of facts/systemd.md: without the tmpfs mounts a private system
 import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -19,6 +20,7 @@ HIDDEN = (("/tmp", "1777"), ("/var/tmp", "1777"), ("/run", "0755"), ("/var/log",
 GROUPS = "/sys/fs/cgroup"
 V1_CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids")
 _CLONE_NEWCGROUP = 0x02000000
+_PR_SET_PDEATHSIG = 1
 _MOVES = 16
 """How often processes are moved away: new ones may come meanwhile."""
 ASIDE = "cleanroom-outer"
@@ -123,7 +125,10 @@ def delegate(parent: Path) -> None:
 
 
 def outside(plan: dict[str, str]) -> None:
-    """Become `unshare`, whose one child is the stage inside; the parent's death ends both."""
+    """Become `unshare`, whose one child is the stage inside; the keeper's death ends both, from now on."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != int(plan["keeper"]):
+        sys.exit("the keeper is gone")
     make_groups(plan["group"])
     os.execv(
         "/usr/bin/setpriv",

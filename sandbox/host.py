@@ -14,7 +14,7 @@ from secrets import token_hex
 from sandbox.boot import base, hierarchies
 from sandbox.errors import HostUnfitError
 from sandbox.network import CLONE_NEWNET, enter, loopback_up
-from sandbox.processes import GROUP, at_work, read_processes
+from sandbox.processes import GROUP, at_work, end, read_processes
 from sandbox.telling import tell
 
 _BOOT_SECONDS = 30.0
@@ -69,7 +69,7 @@ def service_manager() -> Iterator[Manager]:
         return
     tell(sweep_groups())
     group = f"{GROUP_PREFIX}{token_hex(6)}"
-    plan = json.dumps({"group": group, "machine_id": token_hex(16)})
+    plan = json.dumps({"group": group, "machine_id": token_hex(16), "keeper": str(os.getpid())})
     boot = Path(__file__).with_name("boot.py")
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", "-B", str(boot), "outside", plan],
@@ -127,17 +127,20 @@ def join(manager: Manager) -> None:
 
 
 def sweep_groups(roots: Iterable[Path] | None = None) -> tuple[str, ...]:
-    """Remove control groups that a killed private manager left, wherever it was started, and name them.
+    """End private managers without a keeper, wherever they were started, remove their control groups, and name them.
 
-    One that is just dying is waited for. What descends from a keeper at work is in its groups, or was told to make
-    them: they stay.
+    What descends from a keeper at work is in its groups, or was told to make them: they stay.
     """
     deadline = time.monotonic() + _DEATH_SECONDS
     removed: set[str] = set()
     while True:
         processes = read_processes()
-        used = {name for pid in at_work(processes) for name in processes[pid].groups}
+        busy = at_work(processes)
+        used = {name for pid in busy for name in processes[pid].groups}
         left = [group for group in own_groups(roots) if group.name not in used]
+        for process in processes.values():
+            if process.pid not in busy and {group.name for group in left} & set(process.groups):
+                end(process)
         stuck = {group.name for group in left if _remove_tree(group)}
         removed |= {group.name for group in left} - stuck
         if not stuck or time.monotonic() > deadline:

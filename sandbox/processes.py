@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -73,6 +74,17 @@ def below(processes: Mapping[int, Process], roots: frozenset[int]) -> frozenset[
         found.update(fresh)
         todo += fresh
     return frozenset(found)
+
+
+def end(process: Process) -> None:
+    """Kill a process, and no later one with its number."""
+    with suppress(ProcessLookupError, FileNotFoundError):
+        handle = os.pidfd_open(process.pid)
+        try:
+            if _read(Path("/proc", str(process.pid))).started == process.started:
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+        finally:
+            os.close(handle)
 
 
 def at_work(processes: Mapping[int, Process]) -> frozenset[int]:
