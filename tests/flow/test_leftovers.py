@@ -7,8 +7,11 @@ so that other runs beside them are not seen.
 import json
 import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,11 +19,11 @@ from secrets import token_hex
 
 import pytest
 
-from sandbox import profiles
+from sandbox import boot, profiles
 from sandbox.api import Pack, WorkspaceRequest
 from sandbox.boot import base, hierarchies, make_groups
 from sandbox.client import KeeperSandbox, open_sandbox
-from sandbox.host import machine_runs_systemd
+from sandbox.host import machine_runs_systemd, own_groups, sweep_groups
 from sandbox.inventory import Kind, Scope, Thing, inventory, left
 from sandbox.room import HOST_FOLDER, MARK, AccountRange, _used, free_numbers
 from sandbox.spec import MIB, Limits
@@ -66,6 +69,11 @@ def _groups() -> Iterator[tuple[Path, ...]]:
             Path(folder).rmdir()
 
 
+def joining(groups: tuple[Path, ...]) -> tuple[str, ...]:
+    """Give how a program is started in control groups."""
+    return ("/bin/sh", "-c", JOIN.replace("$GROUPS_OF_ITS_OWN", " ".join(map(str, groups))), "join")
+
+
 @pytest.fixture(name="corner")
 def _corner(bench: Bench, groups: tuple[Path, ...]) -> Iterator[Corner]:
     first, _ = free_numbers(_used(HOST_FOLDER / "accounts.json"), AccountRange())
@@ -74,11 +82,10 @@ def _corner(bench: Bench, groups: tuple[Path, ...]) -> Iterator[Corner]:
         states=(bench.checkout / ".cleanroom",),
         groups=groups,
     )
-    join = JOIN.replace("$GROUPS_OF_ITS_OWN", " ".join(map(str, groups)))
     config = json.loads(bench.config.read_text())
     config["clean_room"]["accounts"] = {"first": scope.accounts.first, "last": scope.accounts.last}
     bench.config.write_text(json.dumps(config))
-    yield Corner(bench=replace(bench, within=("/bin/sh", "-c", join, "join")), scope=scope, before=inventory(scope))
+    yield Corner(bench=replace(bench, within=joining(groups)), scope=scope, before=inventory(scope))
     (HOST_FOLDER / MARK).unlink(missing_ok=True)
 
 
@@ -149,6 +156,40 @@ def test_an_operator_clears_what_a_killed_keeper_left(corner: Corner) -> None:
     assert "looked at: " in said.out
     corner.await_clean()
     assert not (HOST_FOLDER / MARK).exists()
+
+
+def test_a_private_systemd_without_a_keeper_is_ended(groups: tuple[Path, ...]) -> None:
+    name = f"cleanroom-{token_hex(6)}"
+    with booting(groups, name, keeper=os.getpid()) as process:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        await_(lambda: [pid for pid in children.read_text().split() if is_up(pid)], "a private systemd")
+        assert f"control group {name}" in sweep_groups(groups or None)
+        assert process.wait(timeout=60) != 0
+    assert name not in {each.name for each in own_groups(groups or None)}
+
+
+def test_a_private_systemd_whose_keeper_died_before_it_began_never_begins(groups: tuple[Path, ...]) -> None:
+    name = f"cleanroom-{token_hex(6)}"
+    with booting(groups, name, keeper=1) as process:
+        assert process.wait(timeout=60) == 1
+        assert process.communicate()[1] == "the keeper is gone\n"
+    assert name not in {each.name for each in own_groups(groups or None)}
+
+
+@contextmanager
+def booting(groups: tuple[Path, ...], name: str, *, keeper: int) -> "Iterator[subprocess.Popen[str]]":
+    """Start what a keeper starts; it is no keeper's, for nobody here holds a host's lock."""
+    plan = json.dumps({"group": name, "machine_id": token_hex(16), "keeper": str(keeper)})
+    argv = (sys.executable, "-I", "-S", "-B", boot.__file__, "outside", plan)
+    with subprocess.Popen([*joining(groups), *argv], stderr=subprocess.PIPE, text=True, cwd="/") as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def is_up(pid: str) -> bool:
+    return Path(f"/proc/{pid}/root/run/systemd/private").exists()
 
 
 def test_fifty_units_leave_nothing_and_their_keeper_does_not_grow(corner: Corner) -> None:
