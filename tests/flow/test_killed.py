@@ -16,6 +16,9 @@ pytestmark = pytest.mark.systemd
 
 Runner = subprocess.Popen[str]
 
+GROWING = (".tmp-exchanges-preflight-1.gz", ".tmp-exchanges-solution.gz", ".tmp-ledger.jsonl")
+"""What grows beside a try until it is sealed."""
+
 
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
@@ -57,7 +60,7 @@ def test_a_runner_killed_while_the_candidate_works_leaves_a_try_that_the_next_ru
     await_gone(seen, bench.checkout)
     await_(lambda: not groups_left(seen), "the end of its control groups")
     folder = bench.attempt("sleeper") / "try-1"
-    assert names(folder) == [".tmp-ledger.jsonl", "begun.json"]
+    assert names(folder) == [*GROWING, "begun.json"]
     assert bench.run("verify", "--no-rebuild").code == 0
     assert bench.run("pilot", "--candidate", "sleeper").code == 2, "begun: only --resume goes on"
 
@@ -67,6 +70,7 @@ def test_a_runner_killed_while_the_candidate_works_leaves_a_try_that_the_next_ru
     assert names(folder) == ["begun.json", "void"]
     assert fact(folder) == {"blame": "runner", "interrupted": True, "phase": "solution"}
     assert (folder / "void/ledger.jsonl").read_bytes().count(b"\n") >= 2, "acknowledged requests are kept"
+    assert names(folder / "void/exchanges") == ["preflight-1.gz", "solution.gz"], "and what was asked in them"
     assert (bench.attempt("sleeper") / "try-2/gradings/grading-1").is_dir()
     assert bench.run("verify").code == 0
 
@@ -86,7 +90,7 @@ def test_a_submission_sealed_before_its_runner_was_killed_is_graded_and_not_run_
     kill(runner.pid)
     finished(runner)
     await_gone(seen, bench.checkout)
-    assert set(names(folder)) - {".tmp-ledger.jsonl"} == {"begun.json", "submission"}
+    assert set(names(folder)) - {*GROWING} == {"begun.json", "submission"}
     sealed = listing(folder / "submission")
 
     said = bench.run("pilot", "--resume", "--candidate", "slow")
@@ -130,6 +134,7 @@ def test_a_killed_keeper_or_systemd_ends_the_run_with_a_sentence_and_a_void_that
     assert names(folder) == ["begun.json", "void"]
     assert fact(folder) == {"blame": "host", "interrupted": True, "phase": "solution"}
     assert (folder / "void/ledger.jsonl").read_bytes().count(b"\n") >= 2, "acknowledged requests are kept"
+    assert names(folder / "void/exchanges") == ["preflight-1.gz", "solution.gz"], "and what was asked in them"
 
     said = resume_awake(bench)
     assert said.code == 0
