@@ -115,6 +115,11 @@ def test_pass_at_one_and_two_stand_in_the_table(shot: Bench) -> None:
     assert "| twice | 0 | 1 |" in (shot.checkout / "results/bench-1/aggregate.md").read_text()
 
 
+def test_the_two_shots_can_be_played_again(shot: Bench) -> None:
+    said = shot.run("replay", "twice/clamp/attempt-1")
+    assert said.code == 0, said.out + said.err
+
+
 def test_all_of_it_is_verified_from_the_files(shot: Bench) -> None:
     said = shot.run("verify")
     assert said.code == 0, said.out

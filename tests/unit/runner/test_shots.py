@@ -28,6 +28,8 @@ from runner.gateway.relay.terms import Ceilings
 from runner.journal import Store, Try, spent_of
 from runner.outcome import Outcome
 from runner.purse import what_is_left
+from runner.reports.aggregate import aggregate
+from runner.reports.markdown import markdown
 from runner.roster import Agent, Budget
 from runner.runtime import Ran, Room, Runtime
 from runner.single_shot import told
@@ -437,6 +439,30 @@ def test_who_shoots_not_has_no_shots(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (candidate,) = shot.manifest.candidates
     other = shot.manifest.model_copy(update={"candidates": (candidate.model_copy(update={"agent": Agent.NATIVE}),)})
     assert "found shots" in "\n".join(str(each) for each in replace(shot, manifest=other).findings())
+
+
+@pytest.mark.parametrize(
+    ("says", "rates"),
+    [
+        pytest.param((Said(RIGHT),), ("1", "1"), id="first"),
+        pytest.param((Said(WRONG), Said(RIGHT)), ("0", "1"), id="second"),
+        pytest.param((Said(WRONG), GatewayError("gone")), (None, None), id="void"),
+    ],
+)
+def test_pass_at_one_and_two_are_of_attempts_that_count(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    says: tuple[Said | Exception, ...],
+    rates: tuple[str | None, str | None],
+) -> None:
+    shot = shooting(tmp_path, monkeypatch, *says)
+    table = aggregate(shot.store, shot.manifest)
+    (standing,) = table.candidates
+    assert (standing.pass_at_1, standing.pass_at_2) == rates
+    (row,) = table.attempts
+    assert [row.pass_at_1, row.pass_at_2] == [None if rate is None else rate == "1" for rate in rates]
+    told_rates = " | ".join(rate or "N/A" for rate in rates)
+    assert f"| Candidate | pass@1 | pass@2 |\n| --- | --- | --- |\n| solver | {told_rates} |" in markdown(table)
 
 
 def test_the_last_result_is_the_gradings_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
