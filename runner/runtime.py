@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
+from evaluators.packing import pack_files
 from runner.agents.login import CERTIFICATES_TARGET, authorities_pack, login_pack
 from runner.agents.model import AGENT_TARGET, Agent, AgentCommand, AgentTask
 from runner.agents.registry import AGENTS
@@ -119,7 +120,8 @@ class Runtime:
         if home is None:
             yield room
             return
-        with self.sandbox.workspace(WorkspaceRequest(layers=(), limits=room.limits, home=home)) as workspace:
+        layers = (self.sandbox.store(pack_files({})),)
+        with self.sandbox.workspace(WorkspaceRequest(layers=layers, limits=room.limits, home=home)) as workspace:
             yield replace(room, workspace=workspace)
 
     def home_of(self, candidate: Candidate) -> Pack | None:
