@@ -14,7 +14,7 @@ from runner.logins import missing_logins
 from runner.nomination import Nomination
 from runner.pilot import Wanted, selected
 from runner.release import planned_attempts
-from runner.roster import Candidate, NetworkMode
+from runner.roster import Agent, Candidate, NetworkMode
 from runner.schedule import Cell
 from runner.settings import Settings
 from sandbox.api import Pack
@@ -157,13 +157,14 @@ def _ceiling(config: ReleaseConfig, candidate: Candidate, cells: tuple[Cell, ...
     attempts = sum(cell.candidate == candidate.id for cell in cells)
     tries = attempts * config.retry_policy.void_tries
     budget = candidate.budget
+    units = 2 if candidate.agent is Agent.SINGLE_SHOT else 1
     return Ceiling(
         candidate=candidate.id,
         attempts=attempts,
         usd=None if budget.usd is None else decimal_text(Decimal(budget.usd) * tries),
         requests=None if budget.requests is None else budget.requests * tries,
         tokens=None if budget.tokens is None else budget.tokens * tries,
-        wall_ms=config.limits.solution.wall_ms * tries,
+        wall_ms=config.limits.solution.wall_ms * tries * units,
     )
 
 

@@ -43,6 +43,14 @@ def test_ceilings_are_budgets_times_attempts_and_allowed_tries(tmp_path: Path) -
     assert "oracle: 2 attempts, usd none" in rehearsal_text(rehearse(*release(tmp_path), Wanted()))
 
 
+def test_a_single_shot_candidate_may_have_two_units_and_one_budget(tmp_path: Path) -> None:
+    shooter = {**KEYED, "agent": "single-shot", "route": "script", "budget": {"requests": 2}}
+    shown = rehearse(*release(tmp_path, candidates=[shooter]), Wanted())
+    (ceiling,) = shown.ceilings
+    assert (ceiling.requests, ceiling.wall_ms) == (2 * 2 * 2, 3000 * 2 * 2 * 2)
+    assert [each.argv[-1] for each in shown.commands] == ["/opt/agent"]
+
+
 def test_only_credentials_of_selected_routes_are_missing(tmp_path: Path) -> None:
     inputs, settings = release(tmp_path, candidates=[*config_fields()["candidates"], KEYED])  # type: ignore[misc]  # a list
     assert any("EXAMPLE_API_KEY" in each and "keyed" in each for each in rehearse(inputs, settings, Wanted()).missing)
