@@ -41,8 +41,10 @@ def standing_roots() -> Iterator["Roots"]:
         shutil.rmtree(ROOTS)
         tell((str(ROOTS),))
     ROOTS.mkdir(mode=0o700)
-    yield Roots(ROOTS)
-    shutil.rmtree(ROOTS)
+    try:
+        yield Roots(ROOTS)
+    finally:
+        shutil.rmtree(ROOTS)
 
 
 class Roots:

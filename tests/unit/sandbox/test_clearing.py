@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox import clearing, loop
+from sandbox import clearing, loop, roots
 from sandbox.clearing import clear
 from sandbox.errors import BusyError
 from sandbox.inventory import Kind, Scope, Thing, inventory, left, looked_at
@@ -237,6 +237,20 @@ def test_a_scratch_folder_whose_maker_was_killed_is_removed(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "cleanroom-scratch-link").symlink_to("/")
     assert sweep_scratch(places) == ()
+
+
+def test_roots_that_a_killed_keeper_left_are_removed_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "jobs"
+    monkeypatch.setattr(roots, "ROOTS", place)
+    (place / "1/etc").mkdir(parents=True)
+    with roots.standing_roots():
+        assert list(place.iterdir()) == []
+        assert f"killed; ended or removed what it left: {place}\n" in capfd.readouterr().err
+    with roots.standing_roots():
+        assert capfd.readouterr().err == ""
+    assert not place.exists()
 
 
 @pytest.mark.parametrize(("own", "word"), [(True, "machine's own systemd"), (False, "PID 1 is no systemd")])
