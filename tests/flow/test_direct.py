@@ -1,7 +1,7 @@
 """`network: direct`: an agent with a login of its own, from the configuration to the tables.
 
 The agent is a stand-in for Codex that speaks to a server on this machine's loopback: the real ones go to their makers.
-tests/systemd/test_logins.py has those, with their makers played.
+tests/flow/test_logins.py has those, with their makers played.
 """
 
 import json

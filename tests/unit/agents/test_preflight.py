@@ -1,9 +1,11 @@
 """The probe: tables from facts to reasons."""
 
+from dataclasses import replace
+
 import pytest
 
 from runner.agents.traffic import sum_traffic
-from runner.documents.ledger import LedgerLine, Tokens
+from runner.documents.ledger import FailureKind, LedgerLine, Tokens, TunnelFact
 from runner.documents.telemetry import Telemetry
 from runner.preflight import Probe, judge_probe, judge_try, no_probe_needed, normalise, wants_another
 from sandbox.termination import Cause
@@ -82,6 +84,28 @@ def test_each_end_has_its_reason(asked: Probe, reason: str | None) -> None:
     told = judge_probe([asked])
     assert (told.available, told.reason) == (reason is None, reason)
     assert told.detail
+
+
+def tunnel(failure: FailureKind | None = None) -> LedgerLine:
+    fact = TunnelFact(host="api.example.com:443", sent_bytes=1, received_bytes=1)
+    return line(operation="connect", failure=failure, model_asked=None, model_answered=None, tunnel=fact)
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        pytest.param(probe("hi", tunnel()), None, id="hi"),
+        pytest.param(probe("hello", tunnel()), "wrong_answer", id="another word"),
+        pytest.param(probe(None, tunnel()), "no_model_response", id="nothing told"),
+        pytest.param(probe(None, tunnel(), tunnel("refused"), status=1), "process_failure", id="status"),
+        pytest.param(probe(None, tunnel("network"), status=1), "network", id="nobody there"),
+        pytest.param(probe(None, tunnel("network"), cause=Cause.TIMEOUT), "timeout", id="time"),
+    ],
+)
+def test_where_nothing_is_metered_the_answer_tells(asked: Probe, reason: str | None) -> None:
+    unmetered = replace(asked, metered=False)
+    assert judge_try(unmetered) == reason
+    assert judge_probe([unmetered]).tries[0].traffic is None
 
 
 def test_only_a_wrong_answer_is_asked_once_more() -> None:

@@ -152,6 +152,19 @@ def test_a_prompt_goes_by_standard_input_and_nothing_secret_by_the_command(agent
 
 
 @pytest.mark.parametrize("agent", REAL)
+def test_with_a_login_an_agent_is_led_to_its_maker_through_tunnels(agent: str) -> None:
+    command = AGENTS[agent].command(AgentTask(**{**vars_of(TASK), "direct": True}))
+    environment = dict(command.environment)
+    assert environment["HTTPS_PROXY"] == environment["https_proxy"] == "http://127.0.0.1:8080"
+    assert environment["SSL_CERT_FILE"].startswith("/opt/certificates/")
+    assert not {"ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "OPENCODE_DISABLE_DEFAULT_PLUGINS"} & set(environment)
+    said = json.dumps([command.argv, environment.get("OPENCODE_CONFIG_CONTENT")])
+    assert "127.0.0.1" not in said
+    assert "maker/model-1" in said
+    assert command.stdin == TASK.prompt.encode()
+
+
+@pytest.mark.parametrize("agent", REAL)
 def test_a_reasoning_variant_is_passed_on(agent: str) -> None:
     said = " ".join(AGENTS[agent].command(AgentTask(**{**vars_of(TASK), "reasoning": "high"})).argv)
     wanted = {"opencode": "--variant high", "codex": 'model_reasoning_effort="high"', "claude": "--effort high"}

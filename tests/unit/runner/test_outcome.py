@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -23,7 +23,7 @@ from runner.documents.facts import (
     VoidFact,
 )
 from runner.documents.ledger import FailureKind, LedgerLine, Refusal, Tokens
-from runner.documents.telemetry import AgentError, ProbeReason, Telemetry
+from runner.documents.telemetry import AgentError, Claims, ProbeReason, Telemetry, ToolUse
 from runner.outcome import COUNTED, Outcome, outcome, score, solved, verdict
 from runner.policy import Reason as Rule
 from runner.preflight import SENTENCES
@@ -307,3 +307,24 @@ def test_a_status_of_zero_is_no_proof_of_work(
 
 def test_a_run_without_requests_ends_as_its_unit_ended() -> None:
     assert agent_end(agent_run(ended(Cause.EXIT, 0), (), story())) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        pytest.param({"final_message": "Done."}, None, id="said something"),
+        pytest.param({"tool_calls": (ToolUse(name="edit", calls=1, errors=0),)}, None, id="did something"),
+        pytest.param({}, FailureCause.NO_ANSWER, id="neither"),
+        pytest.param(
+            {"final_message": "x", "final_error": AgentError(kind="unknown", status=None, message="gave up")},
+            FailureCause.AGENT_ERROR,
+            id="told an error",
+        ),
+    ],
+)
+def test_where_nothing_was_metered_the_agents_own_story_tells(
+    told: dict[str, Any], expected: FailureCause | None
+) -> None:
+    telemetry = Telemetry(agent="codex", turns=1, claims=Claims(), **told)
+    found = agent_end(agent_run(ended(Cause.EXIT, 0), (), telemetry))
+    assert (found.cause if isinstance(found, AgentFailure) else found) is expected
