@@ -37,11 +37,10 @@ from runner.evaluation import evaluate, reopen
 from runner.gateway.errors import GatewayError
 from runner.grading import Made, grading, void
 from runner.journal import BEGUN, SUBMISSION, Store
-from runner.kept import FIRST
 from runner.parsing import read_file
 from runner.roster import Agent, Candidate, NetworkMode
 from runner.runtime import Room, Runtime
-from runner.shots import Shot, Tested, grade_first, shot_results, test_shot, tested_before
+from runner.shots import Shot, grade_first, played_tests, shot_results, shot_tests
 from runner.single_shot import is_tested, news, told
 from runner.staging import Staged, Stages
 from runner.trail import FIRST_WALLS, LEDGER, SOLUTION, Trail, cost_of, discard, left_lines, left_recordings
@@ -146,7 +145,9 @@ class Attempts:
         if trail.ran is None or not is_tested(first.failure, first.void):
             return None
         trail.phase = Phase.PUBLIC_TESTS
-        trail.tested = _played(trail, captured) or test_shot(staged, captured, self.stages.workbench.repository)
+        trail.tested = played_tests(trail.played, captured) or shot_tests(
+            staged, captured, self.stages.workbench.repository
+        )
         result = trail.tested.result
         if result.report is not None:
             trail.walls[f"{FIRST_WALLS}public-tests"] = result.report
@@ -314,12 +315,6 @@ class Attempts:
 
     def _host(self) -> Host:
         return writing.host(self.stages.sandbox.facts(), self.proofs)
-
-
-def _played(trail: Trail, captured: Capture) -> Tested | None:
-    """Give the tests of the attempt that is played again: what they print differs from time to time."""
-    known = None if trail.played is None else tested_before(read_sealed(trail.played).below(FIRST))
-    return known if known is not None and known.tree_sha256 == captured.tree_digest else None
 
 
 def _fault(blame: Blame, phase: Phase, error: Exception, *, interrupted: bool = False) -> VoidFact:

@@ -1,9 +1,10 @@
 """The two shots of a single-shot attempt: the first's tests, its evidence beside the second's, and its grading."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from evaluators.public_tests import TestsResult, run_public_tests
-from runner.artifacts import Sealed
+from runner.artifacts import Sealed, read_sealed
 from runner.canonical import canonical, canonical_lines, sha256
 from runner.documents import writing
 from runner.documents.evidence import PublicTests, ShotResult, Submission, UnitEnd
@@ -74,7 +75,13 @@ def tested_before(first: Sealed) -> Tested | None:
     return Tested(tree_sha256=tests.tree_sha256, result=result)
 
 
-def test_shot(staged: Staged, captured: Capture, repository: Repository) -> Tested:
+def played_tests(folder: Path | None, captured: Capture) -> Tested | None:
+    """Give the tests of a sealed attempt that is played again: what they print differs from time to time."""
+    known = None if folder is None else tested_before(read_sealed(folder).below(FIRST))
+    return known if known is not None and known.tree_sha256 == captured.tree_digest else None
+
+
+def shot_tests(staged: Staged, captured: Capture, repository: Repository) -> Tested:
     """Run the public tests on a first shot as they are run when judging: on base + patch, built anew.
 
     Raises:
