@@ -29,9 +29,9 @@ TEXTS: Mapping[str, re.Pattern[str]] = {
     "chunk": re.compile(r"\bChunk ID: [0-9a-f]{6}\b"),  # Codex, above what a command printed
     "date": re.compile(rf"\b20\d\d-[01]\d-[0-3]\d\b|\b{_MONTH} [ 0-3]?\d\b(?:,? 20\d\d\b)?"),
     "weekday": re.compile(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:day|sday|nesday|rsday|urday)?\b"),
-    "clock": re.compile(r"\b[0-2]\d:[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?\b"),
+    "clock": re.compile(r"\b[0-2]\d:[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?\b(?: [A-Z]{3,4} 20\d\d\b)?"),
     "duration": re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|secs?|seconds)\b"),
-    "account": re.compile(r"\b19\d{8}\b"),  # each unit has one of its own
+    "account": re.compile(r"\bu?19\d{8}\b"),  # each unit has one of its own
 }
 """What in a text is another one in each run, by name; what programs print of their time is among it."""
 

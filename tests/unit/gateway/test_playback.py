@@ -183,7 +183,8 @@ LISTED_AGAIN = "-rw-r--r-- 1 agent agent 9 Jan  2 09:03 a.py\n0m3s"
         pytest.param({"metadata": {"user_id": "a"}, "m": 1}, {"m": 1, "metadata": {"user_id": "b"}}, id="claude"),
         pytest.param({"t": "Today's date: Sun Nov 29 2026"}, {"t": "Today's date: Mon Jan 4 2027"}, id="opencode"),
         pytest.param({"t": LISTED}, {"t": LISTED_AGAIN}, id="files"),
-        pytest.param({"t": ["uid=1900000321"]}, {"t": ["uid=1900090003"]}, id="account"),
+        pytest.param({"t": ["uid=1900000321(u1900000321)"]}, {"t": ["uid=1900090003(u1900090003)"]}, id="account"),
+        pytest.param({"t": "Sun Nov 29 21:30:51 UTC 2026"}, {"t": "Sat Jan  2 01:00:00 UTC 2027"}, id="time"),
         pytest.param({"a": 1, "b": 2}, {"b": 2, "a": 1}, id="order"),
     ],
 )
