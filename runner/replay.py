@@ -28,7 +28,7 @@ from runner.host_proofs import Prover, digests, host_now
 from runner.journal import Store, Try, cell_of
 from runner.kept import EXCHANGES, FIRST
 from runner.reports.aggregate import planned
-from runner.roster import Candidate
+from runner.roster import Candidate, NetworkMode
 from runner.runtime import Runtime
 from runner.settings import Settings
 from runner.staging import Staged, Stages
@@ -85,7 +85,12 @@ def find_try(store: Store, frozen: Frozen, wanted: str) -> Try:
     found = next(each for each in store.tries(cell_of(trial)) if each.trial == trial)
     if found.submission is None:
         raise UsageError(f"{wanted} left no submission, so that there is no tree to reach; name another try")
-    if not AGENTS[frozen.manifest.candidate(trial.candidate).agent].needs_gateway:
+    candidate = frozen.manifest.candidate(trial.candidate)
+    if candidate.network is NetworkMode.DIRECT:
+        raise UsageError(
+            f"{trial.candidate} reached its hosts by itself, so that nothing of it was recorded; name another candidate"
+        )
+    if not AGENTS[candidate.agent].needs_gateway:
         raise UsageError(f"{trial.candidate} asks no model, so that nothing of it was recorded; name another candidate")
     return found
 

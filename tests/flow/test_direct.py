@@ -203,6 +203,9 @@ def test_every_document_and_every_table_says_so(piloted: Piloted) -> None:
     assert "| direct |" in table
     verified = bench.run("verify")
     assert verified.code == 0, verified.out + verified.err
+    replayed = bench.run("replay", "own/clamp/attempt-1")
+    assert replayed.code == 2
+    assert "own reached its hosts by itself, so that nothing of it was recorded" in replayed.err
 
 
 def test_the_login_is_in_no_document_no_environment_and_no_journal(piloted: Piloted) -> None:
