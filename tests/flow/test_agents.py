@@ -273,7 +273,7 @@ def test_a_program_that_is_not_whole_stops_the_run_before_a_model_is_asked(
     config = json.loads(bench.config.read_text())
     config["clean_room"]["codex_root"] = str(broken)
     bench.config.write_text(json.dumps(config))
-    shutil.rmtree(bench.checkout / ".cleanroom/store/agents")
+    shutil.rmtree(bench.checkout / ".cleanroom/store/agents/codex")
     pilot = bench.start("pilot", "--candidate", "codex", within=("/usr/bin/env", f"CANARY_KEY={KEY}"))
     _, err = pilot.communicate(timeout=LONGEST_SECONDS)
     assert pilot.returncode == 4, err
