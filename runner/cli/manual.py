@@ -1,5 +1,6 @@
 """The reference page of the commands, written from the commands themselves."""
 
+import inspect
 from collections.abc import Iterator
 
 import click
@@ -46,7 +47,7 @@ def commands_page() -> str:
 def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     """Write a command, and those below it."""
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    yield from (f"## {context.command_path}", "", command.help or "", "", f"    {usage}", "")
+    yield from (f"## {context.command_path}", "", inspect.cleandoc(command.help or ""), "", f"    {usage}", "")
     shown = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
     if shown:
         yield from ("| option | takes | does |", "|---|---|---|")
