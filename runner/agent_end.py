@@ -57,13 +57,21 @@ class AgentRun:
 
 def agent_run(termination: Termination, ledger: Iterable[LedgerLine], telemetry: Telemetry) -> AgentRun:
     """Read off the ledger and the agent's own story what bears on how its run ended."""
-    chats = sorted((line for line in ledger if line.asks_model), key=lambda line: line.sequence)
+    lines = tuple(ledger)
+    chats = sorted((line for line in lines if line.asks_model), key=lambda line: line.sequence)
     error = telemetry.final_error
     told = None if error is None else f"{error.kind}: {error.message}"
     answered = _answered(telemetry, chats)
     if not chats or chats[-1].failure is None:
         malformed = error.message if error is not None and error.kind == MALFORMED else None
-        return AgentRun(termination=termination, told_error=told, answered=answered, malformed_answer=malformed)
+        return AgentRun(
+            termination=termination,
+            provider_outage=_unreached(lines),
+            agent_agrees=error is not None,
+            told_error=told,
+            answered=answered,
+            malformed_answer=malformed,
+        )
     last = chats[-1]
     said = f"request {last.sequence} failed: {last.failure}, status {last.status_upstream or 'none'}"
     theirs = last.refusal is None and last.failure in PROVIDERS_OWN
@@ -76,6 +84,12 @@ def agent_run(termination: Termination, ledger: Iterable[LedgerLine], telemetry:
         told_error=told,
         answered=answered,
     )
+
+
+def _unreached(lines: Iterable[LedgerLine]) -> str | None:
+    """Say so where an agent with a login reached none of its hosts: no tunnel came about, and none was refused."""
+    failures = [line.failure for line in lines if line.tunnel is not None]
+    return "none of its hosts could be reached" if failures and set(failures) == {"network"} else None
 
 
 def _answered(telemetry: Telemetry, chats: Iterable[LedgerLine]) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from runner.agents.login import with_hosts
 from runner.agents.model import AgentTask
 from runner.agents.registry import AGENTS
 from runner.bundles.held import needed_runtimes, runtime_root
@@ -31,6 +32,8 @@ class Command:
     nomination: str
     argv: tuple[str, ...]
     stdin_bytes: int
+    hosts: tuple[str, ...] = ()
+    """What it reaches by itself, with a login."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +66,8 @@ class Rehearsal:
         for cell in self.cells:
             yield {"planned": {"candidate": cell.candidate, "nomination": cell.nomination, "attempt": cell.attempt}}
         for each in self.commands:
-            yield {"command": {"candidate": each.candidate, "nomination": each.nomination, "argv": list(each.argv)}}
+            command = {"candidate": each.candidate, "nomination": each.nomination, "argv": list(each.argv)}
+            yield {"command": {**command, "hosts": list(each.hosts)}}
         for name, limits in self.limits:
             yield {"limits": {"phase": name, **limits.model_dump(mode="json")}}
         for prop in self.properties:
@@ -109,6 +113,7 @@ def _commands(inputs: Inputs, cells: tuple[Cell, ...], candidates: dict[str, Can
             nomination=cell.nomination,
             argv=command.argv,
             stdin_bytes=len(command.stdin),
+            hosts=with_hosts(candidate).hosts,
         )
 
 
@@ -195,6 +200,8 @@ def rehearsal_text(shown: Rehearsal) -> str:
     for each in shown.commands:
         lines.append(f"  {each.candidate} on {each.nomination}: {' '.join(each.argv)}")
         lines.append(f"    standard input: {each.stdin_bytes} bytes")
+        if each.hosts:
+            lines.append(f"    network: direct, with a login, to {', '.join(each.hosts)}")
     lines += ("", "Limits of a unit, by phase")
     for name, limits in shown.limits:
         lines.append(f"  {name}: " + ", ".join(f"{key} {value}" for key, value in limits.model_dump().items()))

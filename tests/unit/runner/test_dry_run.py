@@ -61,6 +61,15 @@ def test_only_credentials_of_selected_routes_are_missing(tmp_path: Path) -> None
     assert "secret-value" not in rehearsal_text(shown) + json.dumps(list(shown.lines()))
 
 
+def test_an_agent_with_a_login_is_told_with_its_hosts_and_what_it_lacks(tmp_path: Path) -> None:
+    own = {"id": "own", "agent": "codex", "model": "m", "network": "direct", "hosts": ["models.example:443"]}
+    shown = rehearse(*release(tmp_path, candidates=[own]), Wanted())
+    (command,) = shown.commands
+    assert command.hosts == ("chatgpt.com:443", "api.openai.com:443", "auth.openai.com:443", "models.example:443")
+    assert "network: direct, with a login, to chatgpt.com:443" in rehearsal_text(shown)
+    assert any("codex-login.json, the login of codex" in each for each in shown.missing)
+
+
 def test_selectors_and_attempts_narrow_it(tmp_path: Path) -> None:
     inputs, settings = release(tmp_path)
     picked = rehearse(inputs, settings, Wanted(candidates=("recorded,vendor/right:free",), attempt=2))

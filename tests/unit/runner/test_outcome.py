@@ -22,7 +22,7 @@ from runner.documents.facts import (
     Violation,
     VoidFact,
 )
-from runner.documents.ledger import FailureKind, LedgerLine, Refusal, Tokens
+from runner.documents.ledger import FailureKind, LedgerLine, Refusal, Tokens, TunnelFact
 from runner.documents.telemetry import AgentError, Claims, ProbeReason, Telemetry, ToolUse
 from runner.outcome import COUNTED, Outcome, outcome, score, solved, verdict
 from runner.policy import Reason as Rule
@@ -328,3 +328,27 @@ def test_where_nothing_was_metered_the_agents_own_story_tells(
     telemetry = Telemetry(agent="codex", turns=1, claims=Claims(), **told)
     found = agent_end(agent_run(ended(Cause.EXIT, 0), (), telemetry))
     assert (found.cause if isinstance(found, AgentFailure) else found) is expected
+
+
+@pytest.mark.parametrize(
+    ("failures", "told", "blamed"),
+    [
+        pytest.param(("network", "network"), True, True, id="no host is reached"),
+        pytest.param(("network",), False, False, id="it does not say so"),
+        pytest.param(("network", None), True, False, id="one is"),
+        pytest.param(("network", "refused"), True, False, id="it asked for another"),
+        pytest.param((), True, False, id="it asked for none"),
+    ],
+)
+def test_whoever_reaches_no_host_by_itself_was_not_given_a_chance(
+    failures: tuple[FailureKind | None, ...],
+    *,
+    told: bool,
+    blamed: bool,
+) -> None:
+    fact = TunnelFact(host="api.example.com:443", sent_bytes=0, received_bytes=0)
+    lines = [line(each).model_copy(update={"operation": "connect", "tunnel": fact}) for each in failures]
+    error = AgentError(kind="unknown", status=None, message="cannot connect") if told else None
+    telemetry = Telemetry(agent="codex", turns=0, claims=Claims(), final_error=error)
+    found = agent_end(agent_run(ended(Cause.EXIT, 1), lines, telemetry))
+    assert isinstance(found, VoidFact) is blamed
