@@ -26,6 +26,8 @@ from sandbox.spec import PYTHON, Limits, Mount, ObjectId, UnitSpec
 GATEWAY_TARGET = "/opt/gateway"
 PACKET_LIMIT = 128 << 10
 STARTED_S, OPENED_S, CLOSED_S, LEFT_S = 15.0, 5.0, 10.0, 2.0
+LAST_WORDS_S = 1.0
+"""How long the last words of a gateway that is gone are waited for."""
 NOISE_LIMIT = 16 << 10
 
 OnLine = Callable[[LedgerLine], None]
@@ -107,6 +109,8 @@ class Gateway:
     """Why there is no gateway any more, if so."""
     noise: bytearray = field(default_factory=bytearray)
     """The last of what its program printed: tracebacks of faults, never bodies or keys."""
+    silent: threading.Event = field(default_factory=threading.Event)
+    """Whether it will print nothing more."""
     _attempts: dict[str, AttemptTraffic] = field(default_factory=dict)
 
     @contextmanager
@@ -165,6 +169,7 @@ class Gateway:
             raise GatewayError(f"the gateway {failing}: {self._epitaph('no answer in time')}")
 
     def _epitaph(self, otherwise: str) -> str:
+        self.silent.wait(LAST_WORDS_S if self.lost is not None else 0)
         last = self.noise.decode("utf-8", "replace").strip()
         return "\n".join(part for part in (self.lost or otherwise, last) if part)
 
@@ -219,6 +224,7 @@ class Gateway:
                     os.close(readable)
                 self.noise += data
                 del self.noise[:-NOISE_LIMIT]
+        self.silent.set()
 
 
 def gateway_spec(bundle: ObjectId, limits: Limits = profiles.GATEWAY_LIMITS) -> UnitSpec:
