@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from blunt_provider import EVENTS, GIANT_BYTES, PAUSE_S, SLOW_EVENTS
 from figures import Figure, Measured
@@ -18,7 +19,7 @@ from rooms import manager_pid, patient_sandbox, state_folder
 
 from runner.documents.ledger import LedgerLine
 from runner.gateway.bundle import gateway_bundle
-from runner.gateway.client import Gateway, open_gateway
+from runner.gateway.client import Gateway, Tapes, open_gateway
 from runner.gateway.relay.terms import Ceilings, Terms
 
 _REQUESTS, _STREAMS, _WARM = 200, 9, 2
@@ -87,8 +88,11 @@ def _gate(gateway: Gateway, provider: int, model: str) -> Iterator[_Gate]:
         usage_reporting=False,
         ceilings=Ceilings(requests=100_000),
     )
-    with gateway.attempt(terms, listener.detach(), gate.lines.append):
-        yield gate
+    with TemporaryDirectory() as folder:
+        # As an attempt's is: what is measured is what is used.
+        tapes = Tapes(kept=Path(folder) / "kept.gz")
+        with gateway.attempt(terms, listener.detach(), gate.lines.append, tapes):
+            yield gate
 
 
 def _ask(connection: http.client.HTTPConnection, model: str) -> http.client.HTTPResponse:

@@ -262,6 +262,15 @@ def test_nothing_was_asked_but_the_model(piloted: Piloted) -> None:
     assert all(line["provider_features"] == [] for line in lines)
 
 
+def test_one_of_them_is_replayed_without_a_provider_and_a_key(piloted: Piloted) -> None:
+    asked = len(piloted.provider.requests)
+    said = piloted.bench.run("replay", "codex/clamp/attempt-1")
+    assert said.code == 0, said
+    assert "3 of 3 recorded answers were asked for again" in said.out
+    assert "no divergence" in said.out
+    assert len(piloted.provider.requests) == asked
+
+
 def test_a_program_that_is_not_whole_stops_the_run_before_a_model_is_asked(
     piloted: Piloted, benches: Path, roots: dict[str, str]
 ) -> None:
