@@ -5,21 +5,31 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-import certifi
-
 from runner.agents.registry import AGENTS
 from runner.config import CleanRoom
 from runner.documents.runtimes import RuntimeName
-from runner.errors import DocumentError
+from runner.errors import DocumentError, HostError
 from runner.roster import Candidate, NetworkMode
 from runner.settings import Settings
 
 LOGIN_BYTES = 1 << 20
+AUTHORITIES = Path("/etc/ssl/certs/ca-certificates.crt")
+"""Debian's package ca-certificates."""
 
 
 def authorities() -> bytes:
-    """Give the certificate authorities that programs with a login trust; units have none of this host's."""
-    return Path(certifi.where()).read_bytes()
+    """Give the certificate authorities that programs with a login trust: this host's, which units do not see.
+
+    Raises:
+        HostError: the host has none.
+    """
+    try:
+        return AUTHORITIES.read_bytes()
+    except OSError as error:
+        raise HostError(
+            f"{AUTHORITIES}: found {(error.strerror or 'an error').lower()}; expected this host's certificate"
+            " authorities; run: apt-get install ca-certificates"
+        ) from error
 
 
 def needed_logins(candidates: Iterable[Candidate]) -> tuple[RuntimeName, ...]:

@@ -109,6 +109,8 @@ class Gateway:
     """Why there is no gateway any more, if so."""
     noise: bytearray = field(default_factory=bytearray)
     """The last of what its program printed: tracebacks of faults, never bodies or keys."""
+    heard: threading.Event = field(default_factory=threading.Event)
+    """Set once there is nothing more to hear."""
     silent: threading.Event = field(default_factory=threading.Event)
     """Whether it will print nothing more."""
     _attempts: dict[str, AttemptTraffic] = field(default_factory=dict)
@@ -169,6 +171,8 @@ class Gateway:
             raise GatewayError(f"the gateway {failing}: {self._epitaph('no answer in time')}")
 
     def _epitaph(self, otherwise: str) -> str:
+        if self.lost is not None:
+            self.heard.wait(LEFT_S)  # What it printed last may still be on its way.
         self.silent.wait(LAST_WORDS_S if self.lost is not None else 0)
         last = self.noise.decode("utf-8", "replace").strip()
         return "\n".join(part for part in (self.lost or otherwise, last) if part)
@@ -224,6 +228,7 @@ class Gateway:
                     os.close(readable)
                 self.noise += data
                 del self.noise[:-NOISE_LIMIT]
+        self.heard.set()
         self.silent.set()
 
 

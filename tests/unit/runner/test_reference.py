@@ -1,5 +1,6 @@
 """The reference pages are what the code says, and the code says enough."""
 
+import inspect
 import re
 from typing import Literal
 
@@ -86,8 +87,12 @@ def test_every_command_and_every_option_is_told_with_its_help() -> None:
     for name in app.list_commands(context):
         command = app.get_command(context, name)
         assert command is not None
-        assert f"## runner {name}\n\n{command.help}" in page
+        told = inspect.cleandoc(command.help or "")
+        assert f"## runner {name}\n\n{told}\n" in page
         for option in command.params:
+            if isinstance(option, click.Argument):
+                assert f" {option.make_metavar(context)}\n" in page
+                continue
             assert isinstance(option, click.Option)
             assert option.hidden or (option.help and option.help in page)
 
