@@ -10,7 +10,7 @@ from runner.cli.app import app
 EXIT_CODES = {
     0: "all that was asked is done, whatever the verdicts. `pilot` with nothing to do is 0",
     1: "at least one void in this run, a fault of ours, an index that did not answer, a full disk, a route that lacks "
-    "something, or a table that is not the expected one",
+    "something, a table that is not the expected one, or a replay that was another run",
     2: "wrong usage or a bad document, a drifted input included",
     3: "verification found something, or a wall did not hold",
     4: "the host is unfit: this account may not start units, another run holds the room, an uncleaned room, a missing "
@@ -25,8 +25,8 @@ _HEAD = """\
 # Commands
 
 Results go to standard output, progress and notes to standard error. Tables have colours on a terminal alone, and not
-with `NO_COLOR`. `freeze`, `pilot` and `doctor --route` start units: they are for root, and for accounts that the sudo
-rule of [a real host](../how-to/real-host.md#other-accounts-than-root) names. `verify-sandbox`,
+with `NO_COLOR`. `freeze`, `pilot`, `replay` and `doctor --route` start units: they are for root, and for accounts that
+the sudo rule of [a real host](../how-to/real-host.md#other-accounts-than-root) names. `verify-sandbox`,
 `verify-objective-sandbox` and `host clear` are for root alone. All others need no privilege; `doctor` sees all as root
 alone.
 
