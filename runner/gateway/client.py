@@ -132,12 +132,12 @@ class Gateway:
         with contextlib.ExitStack() as ending:
             ending.callback(own.close)
             ending.callback(self._attempts.pop, terms.attempt)
+            passed = ending.enter_context(tapes.opened())
             failing = ending.enter_context(contextlib.ExitStack())
             failing.callback(self._close_whatever_is, traffic)
             headers = [list(pair) for pair in terms.headers]
-            with tapes.opened() as passed:
-                packet = {"do": "open", **asdict(terms), "headers": headers, "passed": ["listener", *passed]}
-                self._send(packet, listener, *passed.values())
+            packet = {"do": "open", **asdict(terms), "headers": headers, "passed": ["listener", *passed]}
+            self._send(packet, listener, *passed.values())
             self.expect(traffic.opened, OPENED_S, "did not open an attempt")
             yield traffic
             failing.pop_all()

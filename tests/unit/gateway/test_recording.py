@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runner.errors import StorageError
 from runner.gateway.client import Gateway, Tapes
 from runner.gateway.recording import BrokenRecordingError, Recording, read_recording
 from runner.gateway.relay import taping
@@ -57,6 +58,22 @@ def test_an_exchange_is_on_disk_before_its_line_is_with_the_runner(gateway: Gate
         gate.client.get(f"{gate.url}/nothing")
     assert [number for number, _ in seen] == [1, 2, 3]
     assert all(given is not None for _, given in seen)
+
+
+def test_a_recording_that_cannot_be_opened_is_the_disks_fault_and_hurts_no_gateway(
+    gateway: Gateway, tmp_path: Path
+) -> None:
+    with pytest.raises(StorageError, match="No such file"):
+        _opened(gateway, tmp_path / "missing/kept.gz")
+    (tmp_path / "link.gz").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StorageError):
+        _opened(gateway, tmp_path / "link.gz")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def _opened(gateway: Gateway, kept: Path) -> None:
+    with playing(gateway, SAY, tapes=Tapes(kept=kept)):
+        pass
 
 
 def test_what_the_gateway_itself_refused_is_kept_with_its_word(gateway: Gateway, tmp_path: Path) -> None:
