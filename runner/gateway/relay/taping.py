@@ -10,7 +10,7 @@ from .recording import PART, write_record
 from .redaction import Redaction, forms_of
 from .terms import Json
 
-ANSWER_KEPT = 64 << 20
+ANSWER_KEPT = 128 << 20
 """Bytes of one answer that are kept; of a longer one the beginning."""
 RECORDING_LIMIT = 256 << 20
 """Bytes of a whole recording, after which bodies are no longer kept."""
