@@ -12,8 +12,8 @@ from .terms import Json
 
 ANSWER_KEPT = 128 << 20
 """Bytes of one answer that are kept; of a longer one the beginning."""
-RECORDING_LIMIT = 256 << 20
-"""Bytes of a whole recording, after which bodies are no longer kept."""
+RECORDING_LIMIT, PLAIN_LIMIT = 256 << 20, 4 << 30
+"""Bytes of a whole recording, and of all bodies in it, after which no more are kept: somebody has to read them."""
 TARGET_LIMIT, WORD_LIMIT = 2_000, 200
 
 
@@ -24,12 +24,13 @@ class Recorder:
     descriptor: int | None
     forms: tuple[bytes, ...] = field(default=(), repr=False)
     _written: int = 0
+    _plain: int = 0
     _writing: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def is_full(self) -> bool:
         """Whether no further body is kept."""
-        return self._written >= RECORDING_LIMIT
+        return self._written >= RECORDING_LIMIT or self._plain >= PLAIN_LIMIT
 
     def write(self, head: Json, body: bytes) -> None:
         """Append a record; a recording that cannot be kept ends this program, as a fault."""
@@ -37,6 +38,7 @@ class Recorder:
         try:
             with self._writing:
                 self._written += len(rest)
+                self._plain += len(body)
                 while rest and self.descriptor is not None:
                     rest = rest[os.write(self.descriptor, rest) :]
         except OSError as error:

@@ -209,8 +209,11 @@ def test_of_an_answer_without_end_the_beginning_is_kept(tmp_path: Path, monkeypa
     assert recorded(path).given(exchange) == b"x" * 1000
 
 
-def test_a_recording_that_is_full_keeps_heads_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(taping, "RECORDING_LIMIT", 10)
+@pytest.mark.parametrize("limit", ["RECORDING_LIMIT", "PLAIN_LIMIT"])
+def test_a_recording_that_is_full_keeps_heads_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(taping, limit, 10)
     path = tmp_path / "kept.gz"
     with path.open("wb") as file:
         whole = recorder(file.fileno(), None)
