@@ -16,6 +16,7 @@ GRADING = "right/clamp/attempt-1/try-1/gradings/grading-1"
 
 SEALED = (
     f"{SUBMISSION}/candidate.diff",
+    f"{SUBMISSION}/exchanges/solution.gz",
     f"{SUBMISSION}/ledger.jsonl",
     f"{SUBMISSION}/submission.json",
     f"{SUBMISSION}/telemetry.json",
