@@ -104,6 +104,8 @@ _SHUT = ("/sys", "/dev/mqueue")
 def _check_listings(look: Look) -> Iterator[str]:
     for path, names in _LISTINGS.items():
         yield from strangers(f"what is in {path}", names.split(), look.seen.listings.get(path))
+    shown = ("launcher", *(target.removeprefix("/opt/") for _, target in look.place.mounts))
+    yield from strangers("what is in /opt", shown, look.seen.listings.get("/opt"))
     for path in _SHUT:
         if look.seen.listings.get(path, ["unseen"]):
             yield f"{path}: promised inaccessible, seen {look.seen.listings.get(path)}"
