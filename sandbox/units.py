@@ -209,8 +209,10 @@ class Units:
                 self._finish(unit)
 
     def _look_for_keys(self, now: float) -> None:
+        """Tell what keys an account kept. One that works on in another unit has keys by right, until that ends."""
+        at_work = {unit.account for unit in self._alive.values()}
         for account, until in list(self._keyed.items()):
-            left = keys_left(account)
+            left = () if account in at_work else keys_left(account)
             if not left or now > until:
                 del self._keyed[account]
             if left and now > until:
