@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import randbelow, token_hex
+from threading import Thread
 
 from sandbox.room import HOST_FOLDER
 
@@ -131,7 +132,18 @@ def _listen(held: ExitStack, path: str) -> str:
     if path.startswith("/"):
         Path(path).chmod(0o666)
     listener.listen()
+    answering = Thread(target=_hang_up, args=(listener,))
+    answering.start()
+    held.callback(answering.join)
+    held.callback(listener.shutdown, socket.SHUT_RDWR)
     return path
+
+
+def _hang_up(listener: socket.socket) -> None:
+    """Let go of whoever connects: the kernel keeps the keys of an account that waits for an answer."""
+    with suppress(OSError):  # It was shut.
+        while True:
+            listener.accept()[0].close()
 
 
 def socket_paths(table: str) -> tuple[str, ...]:

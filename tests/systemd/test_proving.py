@@ -72,7 +72,9 @@ def test_canaries_are_there_while_they_should_be_and_gone_afterwards() -> None:
         assert all(Path(each).read_text(encoding="ascii") == planted.secret for each in planted.files)
         for address in (planted.sockets[0], f"\0{planted.name}"):
             with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(5)
                 client.connect(address)
+                assert client.recv(1) == b"", "whoever waits for an answer keeps keys in the kernel"
         socket.create_connection(("127.0.0.1", planted.port), 1).close()
     deadline = time.monotonic() + 5
     while any(on_the_host(planted).values()) and time.monotonic() < deadline:
