@@ -41,7 +41,12 @@ REASONS = {
 TRIES = {"wrong": 2}
 """A wrong answer is asked for once more; everything else is asked once."""
 
-WALL_MS = 15_000
+RELEASES = {"silence": 15_000, "answers": 60_000}
+"""How long a probe may take, in milliseconds, by release. Only those that nobody answers take it all."""
+
+
+def release_of(case: str) -> str:
+    return "silence" if case == "silent" else "answers"
 
 
 def scenarios() -> Iterator[Scenario]:
@@ -51,7 +56,7 @@ def scenarios() -> Iterator[Scenario]:
             yield Scenario.model_validate_json(json.dumps({"model": f"scripted/{agent}-{case}", "steps": steps}))
 
 
-def write_config(bench: Bench, base_url: str, closed_url: str, roots: dict[str, str]) -> None:
+def write_config(bench: Bench, release: str, base_url: str, closed_url: str, roots: dict[str, str]) -> None:
     routes = [
         {"id": f"{agent}{end}", "base_url": url, "credential": "PROBE_KEY", "protocol": protocol}
         for agent, protocol in PROTOCOLS.items()
@@ -66,26 +71,28 @@ def write_config(bench: Bench, base_url: str, closed_url: str, roots: dict[str, 
         }
         for agent in PROTOCOLS
         for case in REASONS
+        if release_of(case) == release
     ]
     changed = {
-        "release": "probes",
+        "release": release,
         "candidates": candidates,
         "routes": routes,
         "clean_room": {"state_dir": ".cleanroom", **roots},
-        "limits": {**CONFIG["limits"], "preflight": {**ROOM, "wall_ms": WALL_MS}},  # type: ignore[dict-item]
+        "limits": {**CONFIG["limits"], "preflight": {**ROOM, "wall_ms": RELEASES[release]}},  # type: ignore[dict-item]
     }
     bench.config.write_text(json.dumps(CONFIG | changed))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
-    """A release in which every probe fails."""
+    """Releases in which every probe fails."""
 
     bench: Bench
     err: str
 
-    def preflight(self, candidate: str) -> dict[str, Any]:
-        folder = self.bench.checkout / ".cleanroom/store/probes" / candidate / "clamp/attempt-1/try-1"
+    def preflight(self, agent: str, case: str) -> dict[str, Any]:
+        store = self.bench.checkout / ".cleanroom/store"
+        folder = store / release_of(case) / f"{agent}-{case}" / "clamp/attempt-1/try-1"
         [kept] = folder.rglob("preflight.json")
         found: dict[str, Any] = json.loads(kept.read_bytes())
         return found
@@ -97,17 +104,20 @@ def probed(benches: Path, frozen: Bench, roots: dict[str, str]) -> Probed:
     by_model = {each.model: each for each in scenarios()}
     with scripted_provider(by_model) as provider, socket.socket() as nobody, pytest.MonkeyPatch.context() as patch:
         nobody.bind(("127.0.0.1", 0))  # Never listened on: whoever connects is refused.
-        write_config(bench, provider.base_url, f"http://127.0.0.1:{nobody.getsockname()[1]}/v1", roots)
+        closed_url = f"http://127.0.0.1:{nobody.getsockname()[1]}/v1"
         patch.setitem(os.environ, "PROBE_KEY", "sk-probe")
-        assert bench.run("freeze").code == 0
-        said = bench.run("pilot")
-    return Probed(bench=bench, err=said.err)
+        err = ""
+        for release in RELEASES:
+            write_config(bench, release, provider.base_url, closed_url, roots)
+            assert bench.run("freeze").code == 0
+            err += bench.run("pilot").err
+    return Probed(bench=bench, err=err)
 
 
 @pytest.mark.parametrize("case", REASONS)
 @pytest.mark.parametrize("agent", PROTOCOLS)
 def test_each_way_in_which_no_answer_comes_has_its_own_reason(probed: Probed, agent: str, case: str) -> None:
     assert f"{agent}-{case}/clamp/attempt-1: unavailable" in probed.err
-    preflight = probed.preflight(f"{agent}-{case}")
+    preflight = probed.preflight(agent, case)
     assert (preflight["available"], preflight["reason"]) == (False, REASONS[case]), preflight
     assert len(preflight["tries"]) == TRIES.get(case, 1)
