@@ -68,7 +68,8 @@ def _below(root: int) -> Iterator[Program]:
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")[:-1]
             except (FileNotFoundError, ProcessLookupError):
                 continue
-            yield Program(pid=pid, started=_started(pid), argv=tuple(words))
+            if started := _started(pid):
+                yield Program(pid=pid, started=started, argv=tuple(words))
         level = [child for pid in level for child in parents.get(pid, [])]
 
 
