@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from runner.agents.errors import AgentTaskError
 from runner.agents.login import way_out
 from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask, Dialect, RuntimeName
 from runner.agents.reading import (
@@ -58,13 +57,12 @@ class Claude:
 
     def command(self, task: AgentTask) -> AgentCommand:
         """Start it with the gateway as its maker's address, or, with a login, as its way there."""
-        if task.model is None or task.gate_port is None:
-            raise AgentTaskError("Claude Code needs a model and a gateway's port")
+        model, port = task.served("Claude Code")
         effort = () if task.reasoning is None else ("--effort", task.reasoning)
         return AgentCommand(
-            argv=(f"{AGENT_TARGET}/claude", *FLAGS, "--model", task.model, *effort),
+            argv=(f"{AGENT_TARGET}/claude", *FLAGS, "--model", model, *effort),
             stdin=task.prompt.encode(),
-            environment=_direct(task.gate_port) if task.direct else _gated(task.gate_port),
+            environment=_direct(port) if task.direct else _gated(port),
         )
 
     def telemetry(self, stdout: bytes, stderr: bytes, termination: Termination) -> Telemetry:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from runner.agents.errors import AgentTaskError
 from runner.agents.login import way_out
 from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask, Dialect, RuntimeName
 from runner.agents.reading import (
@@ -58,18 +57,17 @@ class Codex:
 
     def command(self, task: AgentTask) -> AgentCommand:
         """Start it with one provider: the gateway, which it sends no key, or, with a login, its maker."""
-        if task.model is None or task.gate_port is None:
-            raise AgentTaskError("Codex needs a model and a gateway's port")
-        asked = LOGIN_SETTINGS if task.direct else (_provider(task.gate_port), f'model_provider="{PROVIDER}"')
+        model, port = task.served("Codex")
+        asked = LOGIN_SETTINGS if task.direct else (_provider(port), f'model_provider="{PROVIDER}"')
         settings = [*SETTINGS, *asked]
         if task.reasoning is not None:
             settings.append(f"model_reasoning_effort={json.dumps(task.reasoning)}")
         options = (word for setting in settings for word in ("-c", setting))
         flags = (*FLAGS, *LOGIN_FLAGS) if task.direct else FLAGS
         return AgentCommand(
-            argv=(f"{AGENT_TARGET}/bin/codex", *flags, *options, "-m", task.model, "-"),
+            argv=(f"{AGENT_TARGET}/bin/codex", *flags, *options, "-m", model, "-"),
             stdin=task.prompt.encode(),
-            environment=way_out(task.gate_port) if task.direct else (),
+            environment=way_out(port) if task.direct else (),
         )
 
     def telemetry(self, stdout: bytes, stderr: bytes, termination: Termination) -> Telemetry:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal, Protocol
 
+from runner.agents.errors import AgentTaskError
 from runner.documents.runtimes import RuntimeName
 from runner.documents.telemetry import Telemetry
 from sandbox.api import Pack
@@ -48,6 +49,16 @@ class AgentTask:
     """Lead it through tunnels to its maker's hosts, with the login in its home, instead of to a gateway's model."""
     before: Exchange | None = field(default=None, repr=False)
     """The first shot, where this is the second."""
+
+    def served(self, agent: str) -> tuple[str, int]:
+        """Give the model and the gateway's port, without which `agent` cannot work.
+
+        Raises:
+            AgentTaskError: one of them is missing.
+        """
+        if self.model is None or self.gate_port is None:
+            raise AgentTaskError(f"{agent} needs a model and a gateway's port")
+        return self.model, self.gate_port
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 
-from runner.agents.errors import AgentTaskError
 from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask, Dialect, RuntimeName
 from runner.agents.program import folder_program
 from runner.agents.reading import (
@@ -44,14 +43,13 @@ class Native:
 
     def command(self, task: AgentTask) -> AgentCommand:
         """Start the loop with everything it needs on standard input."""
-        if task.model is None or task.gate_port is None:
-            raise AgentTaskError("the native loop needs a model and a gateway's port")
+        model, port = task.served("the native loop")
         allowed = () if task.probe else (*TOOLS, *(tool for tool in task.tools if tool == "run"), "done")
         config = {
             "prompt": task.prompt,
             "system": None if task.probe else SYSTEM,
-            "model": task.model,
-            "base_url": f"http://127.0.0.1:{task.gate_port}/v1",
+            "model": model,
+            "base_url": f"http://127.0.0.1:{port}/v1",
             "turns": 1 if task.probe else task.turns,
             "tools": allowed,
             "limits": LIMITS,

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from evaluators.packing import pack_files
-from runner.agents.errors import AgentTaskError
 from runner.agents.login import way_out
 from runner.agents.model import AGENT_TARGET, AgentCommand, AgentTask, Dialect, RuntimeName
 from runner.agents.reading import (
@@ -61,20 +60,19 @@ class OpenCode:
 
         The provider is the gateway, or, with a login, the one that the model's name begins with.
         """
-        if task.model is None or task.gate_port is None:
-            raise AgentTaskError("OpenCode needs a model and a gateway's port")
+        model, port = task.served("OpenCode")
         variant = () if task.reasoning is None else ("--variant", task.reasoning)
-        configured = by_login(task.model) if task.direct else configuration(task.model, task.gate_port)
+        configured = by_login(model) if task.direct else configuration(model, port)
         return AgentCommand(
             argv=(
                 *(f"{AGENT_TARGET}/bin/opencode", "run", "--format", "json", "--title", "task"),
-                *("--model", task.model if task.direct else f"{PROVIDER}/{task.model}", *variant),
+                *("--model", model if task.direct else f"{PROVIDER}/{model}", *variant),
             ),
             stdin=task.prompt.encode(),
             environment=(
                 ("XDG_CONFIG_HOME", CONFIG_TARGET),
                 ("OPENCODE_CONFIG_CONTENT", json.dumps(configured)),
-                *(way_out(task.gate_port) if task.direct else ()),
+                *(way_out(port) if task.direct else ()),
                 *((name, "1") for name in SWITCHES if not (task.direct and name == NO_PLUGINS)),
             ),
             # A folder that is there and cannot be written: else it fetches its plugins into it.

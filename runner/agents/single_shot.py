@@ -26,14 +26,13 @@ class SingleShot:
 
     def command(self, task: AgentTask) -> AgentCommand:
         """Start the program with the whole conversation on standard input."""
-        if task.model is None or task.gate_port is None:
-            raise AgentTaskError("single-shot needs a model and a gateway's port")
+        model, port = task.served("single-shot")
         if not task.targets and not task.probe:
             raise AgentTaskError("single-shot needs the files that an answer may hold")
         config = {
             "messages": conversation(task.prompt, task.before),
-            "model": task.model,
-            "base_url": f"http://127.0.0.1:{task.gate_port}/v1",
+            "model": model,
+            "base_url": f"http://127.0.0.1:{port}/v1",
             "targets": task.targets,
             "root": WORKSPACE_ROOT,
             "more": {} if task.reasoning is None else {"reasoning_effort": task.reasoning},

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runner.bundles.install import record_of
 from runner.bundles.pins import NEEDS
 from runner.canonical import parse
 from runner.documents.runtimes import InstalledRuntime, RuntimeName
@@ -16,6 +15,11 @@ from sandbox.errors import TreeError
 from sandbox.tree import Entry, Kind, read_folder, tree_digest
 
 MENDING = "run: scripts/runtimes"
+
+
+def record_of(folder: Path) -> Path:
+    """Give the file beside an installed folder that tells what it was made of."""
+    return folder.with_name(f"{folder.name}.json")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

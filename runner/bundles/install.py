@@ -17,6 +17,7 @@ from typing import BinaryIO
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from runner.bundles.bundle import record_of
 from runner.bundles.pins import NEEDS, platform_pin
 from runner.canonical import canonical
 from runner.documents.runtimes import InstalledRuntime, PlatformPin, RuntimePin
@@ -41,11 +42,6 @@ def registry_of(environ: Mapping[str, str]) -> str:
 def folder_of(into: Path, pin: RuntimePin) -> Path:
     """Give where a program is installed: `<into>/<agent>/<version>`."""
     return into / pin.agent / pin.version
-
-
-def record_of(folder: Path) -> Path:
-    """Give the file beside an installed folder that tells what it was made of."""
-    return folder.with_name(f"{folder.name}.json")
 
 
 def install(pin: RuntimePin, platform: str, into: Path, registry: str) -> bool:

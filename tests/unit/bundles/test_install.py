@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.bundles.bundle import BundleError, load_bundle
-from runner.bundles.install import folder_of, install, record_of, registry_of
+from runner.bundles.bundle import BundleError, load_bundle, record_of
+from runner.bundles.install import folder_of, install, registry_of
 from runner.bundles.pins import NEEDS, load_pins
 from runner.documents.runtimes import PlatformPin, RuntimePin
 from runner.errors import DocumentError, StorageError, SupplyError

@@ -41,7 +41,6 @@ def as_other(account: int) -> str:
     return told
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be root, and to be somebody else")
 def test_root_starts_this_very_code_and_others_are_told_what_is_missing() -> None:
     assert keeper_command() == (sys.executable, "-I", "-m", "sandbox.keeper")
     told = as_other(64_999)
