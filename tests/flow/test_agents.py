@@ -262,12 +262,15 @@ def test_nothing_was_asked_but_the_model(piloted: Piloted) -> None:
     assert all(line["provider_features"] == [] for line in lines)
 
 
-def test_one_of_them_is_replayed_without_a_provider_and_a_key(piloted: Piloted) -> None:
+@pytest.mark.parametrize("agent", WORK)
+def test_an_attempt_of_each_is_replayed_without_a_provider_and_a_key(piloted: Piloted, agent: str) -> None:
     asked = len(piloted.provider.requests)
-    said = piloted.bench.run("replay", "codex/clamp/attempt-1")
+    said = piloted.bench.run("replay", f"{agent}/clamp/attempt-1", "--json")
     assert said.code == 0, said
-    assert "3 of 3 recorded answers were asked for again" in said.out
-    assert "no divergence" in said.out
+    told = json.loads(said.out)
+    assert (told["recorded"], told["answered"], told["divergences"]) == (3, 3, [])
+    sealed = piloted.document(agent, "submission/submission.json")["tree_sha256"]
+    assert told["tree_sha256"] == told["sealed_sha256"] == sealed
     assert len(piloted.provider.requests) == asked
 
 
