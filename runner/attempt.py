@@ -36,13 +36,13 @@ from runner.errors import RunnerError, StorageError
 from runner.evaluation import evaluate, reopen
 from runner.gateway.errors import GatewayError
 from runner.grading import Made, grading, void
-from runner.journal import BEGUN, SUBMISSION, Store
 from runner.parsing import read_file
 from runner.roster import Agent, Candidate, NetworkMode
 from runner.runtime import Room, Runtime
 from runner.shots import Shot, grade_first, played_tests, shot_results, shot_tests
 from runner.single_shot import is_tested, news, told
 from runner.staging import Staged, Stages
+from runner.store import BEGUN, SUBMISSION, Store
 from runner.trail import FIRST_WALLS, LEDGER, SOLUTION, Trail, cost_of, discard, left_lines, left_recordings
 from sandbox.api import Pack, WorkspaceRequest
 from sandbox.capture import Capture, capture

@@ -9,12 +9,12 @@ from runner.documents.evidence import Begun, Grading, ShotResult, Submission, Vo
 from runner.documents.facts import Facts, Origin, Phases, Spent
 from runner.documents.seal import Trial
 from runner.errors import UsageError, VerificationError
-from runner.journal import BEGUN, SUBMISSION, VOID, SealedGrading, Store, choose, grading_folders
 from runner.kept import required
 from runner.outcome import COUNTED, Outcome, outcome
 from runner.parsing import read_file
 from runner.schedule import Cell
 from runner.spending import add_up, add_up_phases
+from runner.store import BEGUN, SUBMISSION, VOID, SealedGrading, Store, choose, grading_folders
 
 _NEVER_RUN = "a try: it was never run"
 

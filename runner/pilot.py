@@ -17,7 +17,6 @@ from runner.freezer import Frozen, accounts_of
 from runner.gateway.serving import address, gateway_unit
 from runner.host_proofs import Prover, digests, host_now, keep_copies
 from runner.inputs import Inputs
-from runner.journal import Store, spent_of, state
 from runner.logins import authorities, load_logins
 from runner.outcome import Outcome
 from runner.purse import Purse
@@ -30,6 +29,7 @@ from runner.selection import candidate_keys, select
 from runner.settings import Settings
 from runner.solution import patched
 from runner.staging import Staged, Stages
+from runner.store import Store, spent_of, state
 from sandbox.api import Pack
 from sandbox.client import open_sandbox
 from sandbox.errors import KeeperError, SandboxError

@@ -25,13 +25,13 @@ from runner.gateway.recording import BrokenRecordingError, Recording, read_recor
 from runner.gateway.routes import NOWHERE
 from runner.gateway.serving import gateway_unit
 from runner.host_proofs import Prover, digests, host_now
-from runner.journal import Store, Try, cell_of
 from runner.kept import EXCHANGES, FIRST
 from runner.reports.aggregate import planned
 from runner.roster import Candidate, NetworkMode
 from runner.runtime import Runtime
 from runner.settings import Settings
 from runner.staging import Staged, Stages
+from runner.store import Store, Try, cell_of
 from runner.trail import LEDGER, SOLUTION, Trail, left_recordings
 from runner.verification.exchanges import check_submission_exchanges
 from runner.verification.folders import open_folder

@@ -13,13 +13,13 @@ from runner.documents.manifest import FrozenNomination, Manifest
 from runner.documents.seal import SealKind, Trial
 from runner.errors import UsageError, VerificationError
 from runner.freezing import CONTROLS, RECORD
-from runner.journal import BEGUN, GRADING, GRADINGS, SUBMISSION, VOID, Store, grading_folders, state
 from runner.parsing import read_file
 from runner.proof import PROOFS
 from runner.release import MANIFEST_BYTES
 from runner.reports.aggregate import planned
 from runner.schedule import Action, Cell, Standing, TryState, next_step
 from runner.schemas import documents, schema_of
+from runner.store import BEGUN, GRADING, GRADINGS, SUBMISSION, VOID, Store, grading_folders, state
 from runner.verification.derived import check_grading, check_submission, check_void
 from runner.verification.exchanges import check_submission_exchanges, check_void_exchanges
 from runner.verification.folders import open_folder, read_one

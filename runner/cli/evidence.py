@@ -17,7 +17,6 @@ from runner.errors import DocumentError, VerificationError
 from runner.freezer import RELEASES, NotFrozenError, load_frozen
 from runner.freezing import find_records
 from runner.inputs import Inputs, load_inputs
-from runner.journal import Store
 from runner.release import load_manifest, manifest_digest, manifest_path
 from runner.reports.aggregate import aggregate as gather
 from runner.reports.expected import differences, load_expected
@@ -25,6 +24,7 @@ from runner.reports.markdown import markdown, notes
 from runner.reports.table import plain
 from runner.reports.terminal import coloured
 from runner.settings import Settings, host_settings, own_checkout
+from runner.store import Store
 from runner.verification.rebuilding import Rebuilder
 from runner.verify import read_schemas, verify_release
 from sandbox.git import scratch_repository

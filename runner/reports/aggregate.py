@@ -9,13 +9,13 @@ from runner.documents.aggregate import Aggregate, Evidence, Row, Standing
 from runner.documents.facts import Controls, Facts, Spent
 from runner.documents.manifest import Manifest
 from runner.documents.writing import decimal_text
-from runner.journal import Store
 from runner.observed import Look, Observed, observe
 from runner.outcome import COUNTED, Outcome, outcome, score, solved, verdict
 from runner.reason import reason
 from runner.roster import Candidate, NetworkMode
 from runner.schedule import Cell
 from runner.spending import add_up
+from runner.store import Store
 
 _PLACES = Decimal("0.000001")
 _WEAKEST_FIRST = (Assurance.EXIT_CODE, Assurance.IN_PROCESS, Assurance.SPLIT)

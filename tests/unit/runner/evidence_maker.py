@@ -35,9 +35,9 @@ from runner.documents.writing import end, public_tests, ruling, spent
 from runner.gateway.relay.recording import write_record
 from runner.grading import Made, Parts, grading, void
 from runner.host_proofs import digests, keep_copies
-from runner.journal import Store
 from runner.roster import Agent, Candidate, Route
 from runner.schedule import Cell
+from runner.store import Store
 from sandbox.termination import Cause, Termination, Usage
 from sandbox.tree import Kind
 from tests.unit.runner.proofs import a_sandbox_proof

@@ -15,10 +15,10 @@ from runner.documents.facts import Blame, Phase
 from runner.documents.telemetry import Preflight, Telemetry
 from runner.errors import RunnerError, StorageError
 from runner.gateway.errors import GatewayError
-from runner.journal import VOID, Store
 from runner.outcome import Outcome
 from runner.runtime import Asked, Ran, Room, Runtime
 from runner.staging import Stages
+from runner.store import VOID, Store
 from sandbox.api import Changes, LauncherReport, WorkspaceRequest
 from sandbox.errors import CaptureError, KeeperError, UnitStartError, WallsError, WorkspaceError
 from sandbox.spec import WorkspaceId

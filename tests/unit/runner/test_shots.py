@@ -25,7 +25,6 @@ from runner.documents.seal import SealKind
 from runner.documents.telemetry import AgentError, Telemetry
 from runner.gateway.errors import GatewayError
 from runner.gateway.relay.terms import Ceilings
-from runner.journal import Store, Try, spent_of
 from runner.outcome import Outcome
 from runner.purse import what_is_left
 from runner.reports.aggregate import aggregate
@@ -34,6 +33,7 @@ from runner.roster import Agent, Budget
 from runner.runtime import Ran, Room, Runtime
 from runner.single_shot import told
 from runner.staging import Staged, Stages
+from runner.store import Store, Try, spent_of
 from runner.verification.folders import open_folder
 from runner.verification.model import Finding, Scope
 from runner.verification.shots import check_shot_results, check_shots

@@ -16,10 +16,10 @@ from runner.documents.controls import ControlsRecord
 from runner.documents.facts import Blame, Phase, Unavailable, Violation, VoidFact
 from runner.documents.manifest import Manifest
 from runner.documents.seal import SEAL_NAME
-from runner.journal import Store
 from runner.outcome import Outcome
 from runner.proof import PROOFS
 from runner.reports.aggregate import aggregate
+from runner.store import Store
 from runner.verification.model import Rebuild, Rebuilt
 from runner.verification.rebuilding import Rebuilder
 from runner.verify import VerifyReport, read_schemas, verify_release

@@ -10,7 +10,7 @@ from runner.documents.evidence import Void
 from runner.documents.facts import Blame, Facts, Phase, Phases, VoidFact
 from runner.documents.ledger import LedgerLine
 from runner.grading import Made, void
-from runner.journal import Store
+from runner.store import Store
 from runner.verify import VerifyReport
 from tests.unit.runner.evidence_maker import (
     HOST,

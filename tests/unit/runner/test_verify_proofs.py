@@ -10,8 +10,8 @@ from runner.canonical import canonical, sha256
 from runner.documents.evidence import Host
 from runner.documents.proof import HostProofs, ProofHost, ProofSet, SandboxProof
 from runner.host_proofs import digests, keep_copies
-from runner.journal import Store
 from runner.proof import PROOF, PROOFS
+from runner.store import Store
 from runner.verification.proofs import read_proofs
 from tests.unit.runner.evidence_maker import HOST, SOLVER, Run, a_manifest, a_store, attempt
 from tests.unit.runner.proofs import PROVEN_HOST, a_sandbox_proof, proven

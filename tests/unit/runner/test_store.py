@@ -6,9 +6,9 @@ import pytest
 
 from runner.documents.facts import Blame, Phase, Unavailable, VoidFact
 from runner.errors import SealBrokenError, SealTakenError
-from runner.journal import choose, state
 from runner.outcome import Outcome
 from runner.schedule import Action, Standing, TryState, schedule
+from runner.store import choose, state
 from sandbox.termination import Cause, Termination, Usage
 from tests.unit.runner.evidence_maker import (
     IDLER,
