@@ -228,7 +228,7 @@ class ReleaseConfig(Document):
     models_test: HostPath = "."
     """The public checkout: fixtures and prompts of inline nominations."""
     results_dir: HostPath = "results"
-    """Where `runner aggregate` writes, in a folder a release."""
+    """Where `runner publish` writes, in a folder a release; a relative one counts from `models_test`."""
     private_artifacts_dir: HostPath | None = None
     """The store of private evidence; null: `store/` below the state."""
     private_evaluators_dir: HostPath | None = None

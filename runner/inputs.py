@@ -20,7 +20,10 @@ class Places:
     state: Path
     store: Path
     """Private evidence."""
+    tables: Path
+    """What `runner aggregate` makes: a folder a release, derived from private evidence and never published as it is."""
     results: Path
+    """Published releases, in the public checkout."""
     models_test: Path
     nominations: Path
 
@@ -60,7 +63,8 @@ def find_places(config: ReleaseConfig, settings: Settings) -> Places:
     return Places(
         state=state,
         store=state / "store" if store is None else settings.path(store),
-        results=settings.path(config.results_dir),
+        tables=state / "tables",
+        results=settings.path(config.models_test) / config.results_dir,
         models_test=settings.path(config.models_test),
         nominations=settings.checkout / NOMINATIONS,
     )

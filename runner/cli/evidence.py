@@ -98,8 +98,7 @@ def aggregate(config: Path | None, expect: Path | None, as_json: bool) -> int:  
     settings = host_settings(config)
     inputs, manifest, store = _evidence(settings)
     gathered = gather(store, manifest)
-    folder = inputs.places.results / manifest.release
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = inputs.places.tables / manifest.release
     replace_file(folder / "aggregate.json", canonical(gathered))
     replace_file(folder / "aggregate.md", markdown(gathered).encode())
     if as_json:

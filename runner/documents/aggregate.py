@@ -93,7 +93,7 @@ class Standing(Shape):
 
 
 class Aggregate(Document):
-    """results/<id>/aggregate.json: the whole release, from sealed evidence alone."""
+    """aggregate.json: the whole release, from sealed evidence alone."""
 
     SCHEMA_NAME: ClassVar[str] = "aggregate"
 

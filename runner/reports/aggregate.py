@@ -24,10 +24,15 @@ _WEAKEST_FIRST = (Assurance.EXIT_CODE, Assurance.IN_PROCESS, Assurance.SPLIT)
 def aggregate(store: Store, manifest: Manifest) -> Aggregate:
     """Read a release's evidence into one table, with a row for every planned attempt."""
     rule = manifest.retry_policy.canonical_grading
-    rows = tuple(_row(observe(store, cell, rule)) for cell in planned(manifest))
+    return tabulate(manifest, store.manifest_sha256, (observe(store, cell, rule) for cell in planned(manifest)))
+
+
+def tabulate(manifest: Manifest, manifest_sha256: str, observed: Iterable[Observed]) -> Aggregate:
+    """Make the table of what was observed of each planned attempt, in the manifest's order. Pure."""
+    rows = tuple(_row(each) for each in observed)
     return Aggregate(
         release=manifest.release,
-        manifest_sha256=store.manifest_sha256,
+        manifest_sha256=manifest_sha256,
         controls=Controls(manifest.controls),
         scripted=any(row.scripted for row in rows),
         direct=any(row.network is NetworkMode.DIRECT for row in rows),

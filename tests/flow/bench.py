@@ -175,6 +175,10 @@ class Bench:
     def store(self) -> Path:
         return self.checkout / ".cleanroom/store/bench-1"
 
+    @property
+    def tables(self) -> Path:
+        return self.checkout / ".cleanroom/tables/bench-1"
+
     def attempt(self, candidate: str) -> Path:
         return self.store / candidate / "clamp/attempt-1"
 

@@ -99,13 +99,13 @@ def test_a_full_state_is_told_and_costs_no_evidence(bench: Bench) -> None:
         assert said.code == 0, said
 
 
-def test_a_full_folder_of_results_keeps_the_older_table(bench: Bench) -> None:
-    results = bench.checkout / "results"
+def test_a_full_folder_of_tables_keeps_the_older_table(bench: Bench) -> None:
+    tables = bench.tables.parent
     assert bench.run("aggregate").code == 0
-    with disk(results, 1 * MIB) as small:
+    with disk(tables, 1 * MIB) as small:
         before = kept(small, bench)
         said = bench.run("aggregate", within=small.full_but(0))
         assert said.code == 1
         assert "No space left on device" in said.err
         assert kept(small, bench) == before
-    assert names(results) == ["bench-1"]
+    assert names(tables) == ["bench-1"]

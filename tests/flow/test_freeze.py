@@ -164,6 +164,7 @@ def load(checkout: Path, *, offline: bool) -> tuple[Inputs, Settings, Workbench]
     places = Places(
         state=checkout / "state",
         store=checkout / "store",
+        tables=checkout / "tables",
         results=checkout / "results",
         models_test=checkout,
         nominations=nominations,

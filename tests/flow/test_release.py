@@ -27,7 +27,7 @@ def test_the_table_says_what_each_candidate_came_to(piloted: Bench) -> None:
         ["slow", "clamp", "missing_artifacts", "none", "the evidence lacks a try: it was never run"],
         ["recorded", "clamp", "missing_artifacts", "none", "the evidence lacks a try: it was never run"],
     ]
-    assert (piloted.checkout / "results/bench-1/aggregate.json").is_file()
+    assert (piloted.tables / "aggregate.json").is_file()
 
 
 def test_what_each_launcher_saw_is_sealed(piloted: Bench) -> None:
@@ -126,7 +126,7 @@ def test_a_dry_run_without_any_argument_shows_the_shipped_release() -> None:
 @pytest.mark.parametrize("words", [("lint",), ("verify",), ("aggregate",)])
 def test_without_root_what_only_reads_works_on_readable_files(piloted: Bench, words: tuple[str, ...]) -> None:
     (piloted.checkout / ".cleanroom/store").chmod(0o755)
-    given = [piloted.checkout / "results", *(piloted.checkout / "results").rglob("*")]
+    given = [piloted.tables.parent, *piloted.tables.parent.rglob("*")]
     for path in given:
         os.chown(path, 65534, 65534)
     said = piloted.run(*words, within=NOBODY)

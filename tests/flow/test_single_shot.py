@@ -103,7 +103,7 @@ def test_nothing_of_a_malformed_answer_is_used(shot: Bench) -> None:
 
 def test_pass_at_one_and_two_stand_in_the_table(shot: Bench) -> None:
     assert shot.run("aggregate").code == 0
-    table = json.loads((shot.checkout / "results/bench-1/aggregate.json").read_bytes())
+    table = json.loads((shot.tables / "aggregate.json").read_bytes())
     rates = {each["candidate"]: (each["pass_at_1"], each["pass_at_2"]) for each in table["candidates"]}
     assert rates == {
         "once": ("1", "1"),
@@ -112,7 +112,7 @@ def test_pass_at_one_and_two_stand_in_the_table(shot: Bench) -> None:
         "seeming": ("0", "0"),
         "stray": ("0", "0"),
     }
-    assert "| twice | 0 | 1 |" in (shot.checkout / "results/bench-1/aggregate.md").read_text()
+    assert "| twice | 0 | 1 |" in (shot.tables / "aggregate.md").read_text()
 
 
 def test_the_two_shots_can_be_played_again(shot: Bench) -> None:

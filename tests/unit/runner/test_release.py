@@ -59,6 +59,7 @@ def prepared(
     places = Places(
         state=checkout / "state",
         store=checkout / "store",
+        tables=checkout / "tables",
         results=checkout / "results",
         models_test=checkout,
         nominations=nominations,
