@@ -4,12 +4,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runner.agents.traffic import sum_traffic
 from runner.artifacts import Sealed, inspect_sealed, parse
 from runner.documents.evidence import Begun, Grading, ShotResult, Submission, Void
 from runner.documents.facts import Facts, Origin, Phases, Spent
+from runner.documents.ledger import LedgerLine
 from runner.documents.seal import Trial
+from runner.documents.telemetry import Telemetry, Traffic
 from runner.errors import UsageError, VerificationError
-from runner.kept import required
+from runner.kept import FIRST, required
 from runner.outcome import COUNTED, Outcome, outcome
 from runner.parsing import read_file
 from runner.schedule import Cell
@@ -26,6 +29,7 @@ class Look:
     facts: Facts
     origin: Origin | None = None
     phases: Phases = field(default_factory=Phases)
+    traffic: Traffic | None = None
     shots: tuple[ShotResult, ...] = ()
     submission_sha256: str | None = None
     grading_sha256: str | None = None
@@ -96,6 +100,7 @@ def _graded(graded: _Graded, rule: str, lacks: list[str]) -> Look:
         phases=made.phases.model_copy(
             update={"public_tests": add_up(tests) if tests else None, "evaluators": own.evaluators}
         ),
+        traffic=_traffic(graded.submission),
         shots=counted.grading.shots,
         submission_sha256=graded.submission.digest,
         grading_sha256=counted.sealed.digest,
@@ -120,7 +125,21 @@ def _voided(void: Sealed, lacks: list[str]) -> Look:
         lacks.append("void/void.json")
         return Look(facts=Facts(missing=tuple(lacks)), void_sha256=void.digest)
     facts = document.facts.model_copy(update={"missing": tuple(lacks)})
-    return Look(facts=facts, origin=document.origin, phases=document.phases, void_sha256=void.digest)
+    return Look(
+        facts=facts,
+        origin=document.origin,
+        phases=document.phases,
+        traffic=None if lacks else _traffic(void),
+        void_sha256=void.digest,
+    )
+
+
+def _traffic(sealed: Sealed) -> Traffic | None:
+    """Add up what the gateway counted of a solution, both shots of it; None where no model was to be asked by it."""
+    if sealed.holds("telemetry.json") and sealed.document(Telemetry, "telemetry.json").traffic is None:
+        return None
+    files = [name for name in (f"{FIRST}/ledger.jsonl", "ledger.jsonl") if sealed.holds(name)]
+    return sum_traffic(line for name in files for line in sealed.documents(LedgerLine, name)) if files else None
 
 
 def _open(place: Path, folder: Path, trial: Trial, lacks: list[str]) -> Sealed | None:

@@ -9,6 +9,7 @@ from evaluators.model import Assurance
 from runner.documents.facts import Controls, FailureCause, Phases, Spent
 from runner.documents.model import DecimalText, Document, Identifier, Sha256, Shape
 from runner.documents.seal import Ordinal
+from runner.documents.telemetry import Traffic
 from runner.outcome import Outcome
 from runner.roster import NetworkMode
 
@@ -54,6 +55,8 @@ class Row(Shape):
     """`direct`: the agent reached hosts by itself, unmetered. Null where no evidence says."""
     phases: Phases
     """Of the try that counts."""
+    traffic: Traffic | None = None
+    """What the gateway counted of its solution; null without a model, and where nobody could count."""
     voids: Spent | None
     """What the tries before it took together; null where there were none."""
     evidence: Evidence

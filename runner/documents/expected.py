@@ -4,10 +4,20 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from runner.documents.model import Document, Identifier, Shape
+from runner.documents.ledger import Tokens
+from runner.documents.model import DecimalText, Document, Identifier, Shape
 from runner.documents.seal import Ordinal
 from runner.fields import Line
 from runner.outcome import Outcome
+
+
+class ExpectedTraffic(Shape):
+    """What the gateway must have counted of a solution."""
+
+    tokens: Tokens
+    """Null is unknown, and must be."""
+    cost_usd: DecimalText | None
+    """As the provider reported it; null is unknown, and must be."""
 
 
 class ExpectedRow(Shape):
@@ -25,6 +35,8 @@ class ExpectedRow(Shape):
     """`none`: nothing may be said about the work."""
     reason: Line | None = None
     """A phrase that must stand in the row's reason; null: any reason will do."""
+    traffic: ExpectedTraffic | None = None
+    """Tokens and cost; null: any will do."""
 
 
 class ExpectedTable(Document):

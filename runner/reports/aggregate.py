@@ -73,6 +73,7 @@ def _row(observed: Observed) -> Row:
         scripted=None if look.origin is None else look.origin.scripted,
         network=None if look.origin is None else look.origin.network,
         phases=look.phases,
+        traffic=look.traffic,
         voids=observed.voids,
         evidence=Evidence(
             submission_sha256=look.submission_sha256,

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from runner.documents.aggregate import Row
-from runner.documents.expected import ExpectedRow, ExpectedTable
+from runner.documents.expected import ExpectedRow, ExpectedTable, ExpectedTraffic
+from runner.documents.ledger import Tokens
+from runner.documents.telemetry import Traffic
 from runner.parsing import file_name, parse_json, read_file, validate
 
 Attempt = tuple[str, str, int]
@@ -61,3 +63,19 @@ def _contrasts(expected: ExpectedRow, row: Row) -> Iterator[str]:
         yield f"the verdict is {verdict}, expected {expected.verdict}"
     if expected.reason is not None and expected.reason not in row.reason:
         yield f"the reason is '{row.reason}', expected it to say '{expected.reason}'"
+    if expected.traffic is not None:
+        yield from _bills(expected.traffic, row.traffic)
+
+
+def _bills(expected: ExpectedTraffic, counted: Traffic | None) -> Iterator[str]:
+    found, wanted = Tokens() if counted is None else counted.tokens, expected.tokens
+    for part in Tokens.model_fields:
+        if getattr(found, part) != getattr(wanted, part):
+            yield f"{part} tokens are {_number(getattr(found, part))}, expected {_number(getattr(wanted, part))}"
+    cost = None if counted is None else counted.cost
+    if cost != expected.cost_usd:
+        yield f"the cost is {_number(cost)}, expected {_number(expected.cost_usd)}"
+
+
+def _number(value: object) -> str:
+    return "unknown" if value is None else str(value)

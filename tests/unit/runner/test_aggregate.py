@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from runner.agents.traffic import metered
 from runner.artifacts import canonical, parse
 from runner.documents.aggregate import Aggregate
 from runner.documents.facts import Blame, Phase, Unavailable, Violation, VoidFact
+from runner.documents.ledger import LedgerLine, Tokens
+from runner.documents.telemetry import Telemetry
 from runner.outcome import Outcome
 from runner.reports.aggregate import aggregate
 from runner.reports.markdown import markdown
@@ -30,6 +33,35 @@ from tests.unit.runner.evidence_maker import (
 
 OUTAGE = VoidFact(blame=Blame.PROVIDER, phase=Phase.SOLUTION, reason="503 three times")
 FAULT = VoidFact(blame=Blame.HOST, phase=Phase.EVALUATORS, reason="the disk was full")
+
+
+def a_line(sequence: int, tokens: Tokens) -> LedgerLine:
+    return LedgerLine(
+        sequence=sequence,
+        operation="chat",
+        started_ms=sequence,
+        first_byte_ms=1,
+        duration_ms=10,
+        model_asked="m",
+        model_answered="m",
+        provider_answered=None,
+        stream=True,
+        status_upstream=200,
+        status_given=200,
+        complete=True,
+        finish_reason="stop",
+        failure=None,
+        refusal=None,
+        tokens=tokens,
+        cost=None,
+        retries=0,
+        wait_ms=0,
+        amended=(),
+        request_bytes=1,
+        request_sha256="0" * 64,
+        response_bytes=0,
+        response_sha256=None,
+    )
 
 
 def test_rows_and_counts_tell_what_the_evidence_says(tmp_path: Path) -> None:
@@ -54,6 +86,18 @@ def test_rows_and_counts_tell_what_the_evidence_says(tmp_path: Path) -> None:
     assert [each.solution.cost_usd for each in found.candidates] == ["0.25", None]
     assert solver.phases.solution is not None
     assert solver.phases.solution.wall_ms == 1200
+
+
+def test_a_row_tells_what_the_gateway_counted_and_nothing_where_no_model_was_asked(tmp_path: Path) -> None:
+    manifest = a_manifest()
+    store = a_store(tmp_path, manifest)
+    lines = (a_line(1, tokens=Tokens(input=100, output=7)), a_line(2, tokens=Tokens(input=120, cached=90, output=3)))
+    attempt(store, SOLVER, Run(ledger=lines, telemetry=metered(Telemetry(agent="native", turns=2), lines)))
+    attempt(store, IDLER, Run())
+    solver, idler = aggregate(store, manifest).attempts
+    assert solver.traffic is not None
+    assert (solver.traffic.requests, solver.traffic.tokens) == (2, Tokens(input=220, cached=90, output=10))
+    assert idler.traffic is None
 
 
 def test_the_same_evidence_gives_the_same_bytes_and_they_read_back(tmp_path: Path) -> None:

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from evaluators.model import Assurance
+from runner.agents.traffic import sum_traffic
 from runner.documents.aggregate import Evidence, Row
-from runner.documents.expected import ExpectedRow, ExpectedTable
+from runner.documents.expected import ExpectedRow, ExpectedTable, ExpectedTraffic
 from runner.documents.facts import Phases
+from runner.documents.ledger import Tokens
 from runner.errors import DocumentError, DocumentErrors
 from runner.outcome import Outcome
 from runner.reports.expected import differences, load_expected, parse_expected
@@ -55,6 +57,25 @@ def test_a_table_that_is_as_expected_has_no_differences() -> None:
 )
 def test_every_cell_that_differs_is_told(change: dict[str, object], told: str) -> None:
     assert differences(expected(WANTED), (ROW.model_copy(update=change),)) == (told,)
+
+
+def test_tokens_and_cost_are_held_against_what_the_gateway_counted() -> None:
+    tokens = Tokens(input=100, output=7)
+    counted = sum_traffic(()).model_copy(update={"tokens": tokens, "cost": "0.01"})
+    row = ROW.model_copy(update={"traffic": counted})
+
+    def told(wanted: ExpectedTraffic, found: Row) -> tuple[str, ...]:
+        return differences(expected(WANTED.model_copy(update={"traffic": wanted})), (found,))
+
+    assert told(ExpectedTraffic(tokens=tokens, cost_usd="0.01"), row) == ()
+    assert told(ExpectedTraffic(tokens=Tokens(input=100, cached=0), cost_usd=None), row) == (
+        "solver on slugs: cached tokens are unknown, expected 0",
+        "solver on slugs: output tokens are 7, expected unknown",
+        "solver on slugs: the cost is 0.01, expected unknown",
+    )
+    assert told(ExpectedTraffic(tokens=Tokens(), cost_usd="0"), ROW) == (
+        "solver on slugs: the cost is unknown, expected 0",
+    )
 
 
 def test_rows_that_are_missing_or_too_many_are_told() -> None:
