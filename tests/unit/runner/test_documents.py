@@ -51,7 +51,13 @@ def added_up(proof: Fields) -> Fields:
     return proof | {"counts": {"tried": tried, "held": held, "broken": tried - held}}
 
 
-FITTED: dict[str, Callable[[Fields], Fields]] = {"sandbox-proof": added_up}
+def all_scored(verdict: Fields) -> Fields:
+    score = verdict["scores"][0]
+    asked = verdict["item"]["criteria"]
+    return verdict | {"scores": [score | {"criterion": criterion} for criterion in asked]}
+
+
+FITTED: dict[str, Callable[[Fields], Fields]] = {"sandbox-proof": added_up, "rubric-verdict": all_scored}
 
 
 @cache
