@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from evaluators.packing import NOTHING
 from sandbox.api import LauncherReport, Pack, Sandbox
 from sandbox.spec import Limits, Mount, ObjectId
 
@@ -20,6 +21,8 @@ class Submission:
     tree_digest: str
     """Of base + change; a grading is bound to it."""
     final_message: str | None = None
+    below: Pack = NOTHING
+    """What the base layers hold, for evaluators that read files without running anything."""
 
 
 class VerdictCause(StrEnum):

@@ -1,9 +1,13 @@
 """Reading an evaluator's options: strict; an error names field, found and expected. Pure."""
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
 
 from evaluators.errors import OptionError
 from evaluators.model import EvaluatorSpec
+
+_FRACTION = re.compile(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?")
 
 
 def refuse_unknown(spec: EvaluatorSpec, known: Collection[str]) -> None:
@@ -21,6 +25,43 @@ def read_count(spec: EvaluatorSpec, field: str, default: int | None = None) -> i
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
         raise _wrong(spec, field, repr(value), "a whole number above zero")
     return value
+
+
+def read_flag(spec: EvaluatorSpec, field: str) -> bool:
+    """Read a yes or no; no where it is missing."""
+    value = spec.options.get(field, False)
+    if not isinstance(value, bool):
+        raise _wrong(spec, field, repr(value), "true or false")
+    return value
+
+
+def read_path(spec: EvaluatorSpec, field: str) -> str:
+    """Read a relative path, which must be there."""
+    value = spec.options.get(field)
+    if not isinstance(value, str) or not is_relative(value):
+        raise _wrong(spec, field, repr(value), "a relative path with '/' between its parts and without '..'")
+    return value
+
+
+def read_choice(spec: EvaluatorSpec, field: str, known: Sequence[str]) -> str:
+    """Read one of the known words; the first where it is missing."""
+    value = spec.options.get(field, known[0])
+    if not isinstance(value, str) or value not in known:
+        raise _wrong(spec, field, repr(value), " or ".join(known))
+    return value
+
+
+def read_fraction(spec: EvaluatorSpec, field: str, default: str) -> Decimal:
+    """Read a number from 0 to 1, written as a decimal text, since binary fractions are none of them."""
+    value = spec.options.get(field, default)
+    if not isinstance(value, str) or not _FRACTION.fullmatch(value):
+        raise _wrong(spec, field, repr(value), "a text from '0' to '1', such as '0.85'")
+    return Decimal(value)
+
+
+def is_relative(path: str) -> bool:
+    """Whether a text is a relative path in its only spelling."""
+    return path.isprintable() and "\\" not in path and not {"", ".", ".."} & set(path.split("/"))
 
 
 def read_names(spec: EvaluatorSpec, field: str) -> tuple[str, ...]:

@@ -17,6 +17,10 @@ def pack_files(files: Mapping[str, bytes]) -> Pack:
     return Pack(entries=entries, blobs=contents.__getitem__)
 
 
+NOTHING = pack_files({})
+"""A pack without a file."""
+
+
 def laid_over(below: Pack, above: Pack) -> Pack:
     """Give the change that lays `above` on `below`; what stands in the way of `above` is left out.
 

@@ -50,6 +50,18 @@ def read_private_files(folder: Path) -> PrivateFiles:
     )
 
 
+def read_private_file(folder: Path, path: str) -> bytes:
+    """Read one file of a `private/` folder.
+
+    Raises:
+        EvaluatorError: it is not there, or the folder is not as it must be.
+    """
+    files = _read(folder)
+    if path not in files:
+        raise EvaluatorError(f"{folder}/{path}: no such file")
+    return files[path]
+
+
 def _read(folder: Path) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     total = 0

@@ -6,6 +6,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from evaluators.errors import EvaluatorError
 from evaluators.model import Bench, Evaluator, Submission, Verdict
+from evaluators.packing import NOTHING
 from evaluators.registry import build
 from runner.canonical import canonical, parse, sha256
 from runner.documents.controls import CalibratedEvaluator, Control, ControlsRecord, ControlVerdict
@@ -28,10 +29,12 @@ class Trial:
     kind: ControlKind
     change: Pack
     tree_sha256: str
+    below: Pack = NOTHING
+    """The fixture."""
 
     def submission(self, base: tuple[ObjectId, ...]) -> Submission:
         """Give it as if a candidate had left it behind."""
-        return Submission(base=base, change=self.change, tree_digest=self.tree_sha256)
+        return Submission(base=base, change=self.change, tree_digest=self.tree_sha256, below=self.below)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +79,18 @@ def trials(nomination: Nomination, fixture: Fixture, solution: Solution, reposit
     Raises:
         FixtureError: a probe's patch does not fit the fixture.
     """
-    nothing = Pack(entries=(), blobs=fixture.contents.get)
+    nothing, below = NOTHING, fixture.pack
     known = [
-        Trial(name="base", kind="base", change=nothing, tree_sha256=fixture.digest),
-        Trial(name="solution", kind="solution", change=solution.change, tree_sha256=solution.digest),
+        Trial(name="base", kind="base", change=nothing, tree_sha256=fixture.digest, below=below),
+        Trial(name="solution", kind="solution", change=solution.change, tree_sha256=solution.digest, below=below),
     ]
     kinds: Mapping[str, ControlKind] = {"wrong": "wrong", "alternative": "alternative"}
     for folder in PROBES:
         for file in nomination.below(folder):
             probe = patched(fixture, file, repository)
-            trial = Trial(name=file.path, kind=kinds[folder], change=probe.change, tree_sha256=probe.digest)
+            trial = Trial(
+                name=file.path, kind=kinds[folder], change=probe.change, tree_sha256=probe.digest, below=below
+            )
             known.append(trial)
     return tuple(known)
 

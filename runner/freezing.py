@@ -97,7 +97,12 @@ def find_records(store: Path, manifest: Manifest) -> Mapping[str, ControlsRecord
 
 def _controlled(prepared: PreparedNomination, workbench: Workbench, stage: Stage) -> PreparedNomination:
     nomination = prepared.nomination
-    solution = Submission(base=stage.base, change=prepared.solution.change, tree_digest=prepared.solution.digest)
+    solution = Submission(
+        base=stage.base,
+        change=prepared.solution.change,
+        tree_digest=prepared.solution.digest,
+        below=prepared.fixture.pack,
+    )
     calibrated = calibrate(nomination, solution, stage.bench)
     known = trials(nomination, prepared.fixture, prepared.solution, workbench.repository)
     record = run_controls(nomination, known, stage.base, calibrated, stage.grade)

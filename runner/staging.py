@@ -53,7 +53,13 @@ class Staged:
 
     def submission(self, change: Pack, tree_digest: str, final_message: str | None = None) -> Submission:
         """Give a change to the base as it is judged."""
-        return Submission(base=(self.fixture,), change=change, tree_digest=tree_digest, final_message=final_message)
+        return Submission(
+            base=(self.fixture,),
+            change=change,
+            tree_digest=tree_digest,
+            final_message=final_message,
+            below=self.prepared.fixture.pack,
+        )
 
     def solution(self) -> Submission:
         """Give the reference solution as it is judged."""

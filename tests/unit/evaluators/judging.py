@@ -64,3 +64,9 @@ def open_court(folder: Path, files: dict[str, str] | None = None, wall_seconds: 
     solution = court.submission({"calc.py": RIGHT.encode()})
     frozen = court.suite.calibrate(solution, court.bench)
     return Court(suite=build_pytest_suite(spec, frozen), bench=court.bench, base=base)
+
+
+def no_bench() -> Bench:
+    """Give a bench for evaluators that run nothing."""
+    limits = Limits(wall=timedelta(seconds=1))
+    return Bench(sandbox=PlainSandbox(Path("/nonexistent")), toolchain=(), python_path=(), root=".", limits=limits)

@@ -1,0 +1,40 @@
+"""One file of a submission as data: nothing is run, no link is followed. Pure."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from evaluators.model import Submission
+from sandbox.tree import Entry, Kind
+
+
+class Absent(StrEnum):
+    """Why there are no bytes to read."""
+
+    MISSING = "there is no such file"
+    NO_FILE = "it is no plain file"
+    TOO_LARGE = "it is too large"
+
+
+def read_submitted(submission: Submission, path: str, most: int) -> bytes | Absent:
+    """Give a file's bytes as base + change holds it; `most` bounds them."""
+    wanted = path.encode()
+    decided, entry = _find(submission.change.entries, wanted)
+    pack = submission.change
+    if not decided:
+        _, entry = _find(submission.below.entries, wanted)
+        pack = submission.below
+    if entry is None:
+        return Absent.MISSING
+    if entry.kind is not Kind.FILE or entry.sha256 is None:
+        return Absent.NO_FILE
+    return pack.blobs(entry.sha256) if entry.size <= most else Absent.TOO_LARGE
+
+
+def _find(entries: Iterable[Entry], wanted: bytes) -> tuple[bool, Entry | None]:
+    """Say whether these entries decide what stands at a path, and which one does."""
+    for entry in entries:
+        if entry.path == wanted:
+            return True, None if entry.kind is Kind.GONE else entry
+        if entry.kind is not Kind.FOLDER and wanted.startswith(entry.path + b"/"):
+            return True, None
+    return False, None
