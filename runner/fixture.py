@@ -8,9 +8,11 @@ from runner.documents.nomination import FolderFixture, SdistFixture, SeededFixtu
 from runner.errors import FixtureError
 from runner.folder import StoredFile
 from runner.members import CAPS, Member, checked_members
-from runner.nomination import FIXTURE, PUBLIC, Nomination
+from runner.nomination import FIXTURE, PRIVATE, PUBLIC, Nomination
+from runner.parsing import file_name
 from runner.rules import Matcher, matcher
 from runner.sdist import Downloads, Pin, unpack
+from runner.seeding import parse_seed, plant
 from sandbox.api import Pack
 from sandbox.contents import Contents, MemoryContents
 from sandbox.tree import Entry, Kind, snapshot
@@ -59,20 +61,42 @@ def build_fixture(nomination: Nomination, downloads: Downloads) -> Fixture:
         DocumentError, FixtureError: it holds what no fixture may hold, or nothing.
         SupplyError: a pinned file is not here and cannot be fetched.
     """
+    members, dropped = _source(nomination, downloads)
+    if nomination.spec.seed is not None:
+        members = _seeded(nomination, nomination.spec.seed, members)
+    return _plant(nomination, members, dropped)
+
+
+def _source(nomination: Nomination, downloads: Downloads) -> tuple[tuple[Member, ...], tuple[bytes, ...]]:
+    """Give the members of a nomination's source, and the paths that were left out."""
     source = nomination.spec.fixture
-    if isinstance(source, SdistFixture):
-        return build_from_sdist(nomination, sdist_pin(source), downloads)
     match source:
+        case SdistFixture():
+            return _from_sdist(source, sdist_pin(source), downloads)
         case FolderFixture():
-            members = tuple(stored_members(nomination.below(FIXTURE)))
+            return tuple(stored_members(nomination.below(FIXTURE))), ()
         case SeededFixture(files=files, executable=executable):
             members = tuple(
                 Member(path=path.encode(), data=text.encode(), executable=path in executable)
                 for path, text in files.items()
             )
+            return members, ()
         case _:
             assert_never(source)
-    return _plant(nomination, members)
+
+
+def _seeded(nomination: Nomination, name: str, members: tuple[Member, ...]) -> tuple[Member, ...]:
+    stored = nomination.find(f"{PRIVATE}/{name}")
+    if stored is None:
+        raise FixtureError(
+            file=nomination.file,
+            field="seed",
+            found=f"{name}, which is not in {PRIVATE}/",
+            expected=f"a file of {PRIVATE}/",
+            mend="add it, or remove 'seed'",
+        )
+    file = file_name(stored.place)
+    return plant(members, parse_seed(stored.read(), file), file)
 
 
 def build_from_sdist(nomination: Nomination, pin: Pin, downloads: Downloads) -> Fixture:
@@ -80,6 +104,11 @@ def build_from_sdist(nomination: Nomination, pin: Pin, downloads: Downloads) -> 
     source = nomination.spec.fixture
     if not isinstance(source, SdistFixture):
         raise TypeError(f"{nomination.id} has no sdist source")
+    members, dropped = _from_sdist(source, pin, downloads)
+    return _plant(nomination, members, dropped)
+
+
+def _from_sdist(source: SdistFixture, pin: Pin, downloads: Downloads) -> tuple[tuple[Member, ...], tuple[bytes, ...]]:
     is_kept = _keeper(source)
     kept: list[Member] = []
     dropped: list[bytes] = []
@@ -90,7 +119,7 @@ def build_from_sdist(nomination: Nomination, pin: Pin, downloads: Downloads) -> 
             kept.append(replace(member, path=below))
         else:
             dropped.append(member.path)
-    return _plant(nomination, tuple(kept), tuple(dropped))
+    return tuple(kept), tuple(dropped)
 
 
 def sdist_pin(source: SdistFixture) -> Pin:

@@ -151,8 +151,17 @@ class EvaluatorTable(Shape):
     id: Identifier
     """The evaluator's id."""
     kind: Identifier
-    """What judges; today `pytest` alone. Its options: `wall_s` (seconds; default: the release's limit), `plugins`
-    (modules that pytest loads).
+    """What judges, and its options.
+
+    `pytest`, a hidden suite: `wall_s` (seconds; default: the release's limit), `plugins` (modules that pytest loads).
+
+    `json-match`, an answer in JSON: `file` (where it stands in the workspace), `expected` (a JSON file of `private/`),
+    `unordered` (lists count as sets of what is in them). Types count: true is not 1, 1 is not 1.0.
+
+    `review-findings`, a review of seeded code: `file` (the review: a list of `file` and `line`, or an object with such
+    `findings`), `key` (a JSON file of `private/` with `bugs` and `decoys`, each with `id`, `file`, `lines`),
+    `tolerance` (3 lines), `scoring` (`penalty` or `f2`), `fp_penalty` ("0.25"), `decoy_penalty` (as `fp_penalty`),
+    `decoy_weight` (2, for `f2`), `pass_threshold` ("1"), `most` (findings that are still a review; five a bug).
     """
 
     @property
@@ -192,6 +201,11 @@ class NominationSpec(Document):
     """Where the work comes from."""
     fixture: Fixture = FolderFixture(kind="folder")
     """What the candidate finds."""
+    seed: RelativePath | None = None
+    """A JSON file of `private/` that says which bugs are planted in the fixture: exact replacements (`changes`, each
+    with `file`, `find` that stands there exactly once, `replace`), and where their diff is laid for a reviewer
+    (`review_diff`). Null: none.
+    """
     solution: Solution = PatchSolution(kind="patch")
     """The reference solution; never shown."""
     toolchain: Toolchain = Toolchain()
@@ -212,6 +226,8 @@ class NominationSpec(Document):
             raise refusal("evaluators with ids of their own", "rename one of those that share an id")
         if isinstance(self.solution, SdistSolution) and not isinstance(self.fixture, SdistFixture):
             raise refusal("an sdist solution beside an sdist fixture alone", "write the solution as a patch")
+        if isinstance(self.solution, SdistSolution) and self.seed is not None:
+            raise refusal("a solution written as a patch beside 'seed'", "write it as a patch to the seeded fixture")
         if self.mode == "single-shot" and not self.target_files:
             raise refusal("'target_files' in mode single-shot", "name the files that the answer replaces")
         return self
