@@ -57,7 +57,16 @@ def all_scored(verdict: Fields) -> Fields:
     return verdict | {"scores": [score | {"criterion": criterion} for criterion in asked]}
 
 
-FITTED: dict[str, Callable[[Fields], Fields]] = {"sandbox-proof": added_up, "rubric-verdict": all_scored}
+def of_a_roster(document: Fields) -> Fields:
+    return document | {"candidate": SAMPLES["manifest"][0]["candidates"][0]}
+
+
+FITTED: dict[str, Callable[[Fields], Fields]] = {
+    "sandbox-proof": added_up,
+    "rubric-verdict": all_scored,
+    "run": of_a_roster,
+    "published-preflight": of_a_roster,
+}
 
 
 @cache
