@@ -59,6 +59,26 @@ def read_fraction(spec: EvaluatorSpec, field: str, default: str) -> Decimal:
     return Decimal(value)
 
 
+def read_texts(spec: EvaluatorSpec, field: str) -> tuple[str, ...]:
+    """Read a list of texts; empty where it is missing."""
+    return _texts(spec, field, spec.options.get(field, []))
+
+
+def read_groups(spec: EvaluatorSpec, field: str) -> dict[str, tuple[str, ...]]:
+    """Read a table of named lists of texts, none of them empty."""
+    value = spec.options.get(field)
+    if not isinstance(value, Mapping) or not value:
+        raise _wrong(spec, field, repr(value), "a table of lists")
+    return {str(name): _texts(spec, f"{field}.{name}", each, empty=False) for name, each in value.items()}
+
+
+def _texts(spec: EvaluatorSpec, field: str, value: object, *, empty: bool = True) -> tuple[str, ...]:
+    texts = tuple(each for each in value if isinstance(each, str)) if isinstance(value, list | tuple) else ()
+    if not isinstance(value, list | tuple) or len(set(texts)) != len(value) or not (texts or empty):
+        raise _wrong(spec, field, repr(value), "a list of texts, each of them once")
+    return texts
+
+
 def is_relative(path: str) -> bool:
     """Whether a text is a relative path in its only spelling."""
     return path.isprintable() and "\\" not in path and not {"", ".", ".."} & set(path.split("/"))

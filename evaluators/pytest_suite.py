@@ -92,6 +92,14 @@ class PytestSuite:
             rounds.append((run.disguise, run.transcript))
         return calibration_document(calibrate(rounds))
 
+    def calibrated(self, frozen: object) -> "PytestSuite":
+        """Give the suite with what `calibrate` gave at freeze; None leaves it as it is.
+
+        Raises:
+            EvaluatorError: it is no calibration.
+        """
+        return self if frozen is None else replace(self, calibration=parse_calibration(frozen))
+
     def judge(self, submission: Submission, bench: Bench) -> Verdict:
         """Judge one submission.
 
@@ -188,11 +196,11 @@ def build_pytest_suite(spec: EvaluatorSpec, frozen: object = None) -> PytestSuit
     """
     refuse_unknown(spec, {"wall_s", "plugins"})
     wall = read_count(spec, "wall_s")
-    return PytestSuite(
+    suite = PytestSuite(
         spec=spec,
         files=read_private_files(spec.folder),
         harness=HARNESS.read_bytes(),
         plugins=read_names(spec, "plugins"),
         wall=None if wall is None else timedelta(seconds=wall),
-        calibration=None if frozen is None else parse_calibration(frozen),
     )
+    return suite.calibrated(frozen)

@@ -6,14 +6,14 @@ from typing import Final
 from evaluators.errors import OptionError
 from evaluators.json_match import build_json_match
 from evaluators.model import Evaluator, EvaluatorSpec
-from evaluators.pytest_suite import build_pytest_suite
+from evaluators.pytest_sites import build_pytest
 from evaluators.review_findings import build_review_findings
 
 Builder = Callable[[EvaluatorSpec, object], Evaluator]
 
 KINDS: Final[Mapping[str, Builder]] = {
     "json-match": build_json_match,
-    "pytest": build_pytest_suite,
+    "pytest": build_pytest,
     "review-findings": build_review_findings,
 }
 

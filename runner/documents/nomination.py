@@ -154,6 +154,8 @@ class EvaluatorTable(Shape):
     """What judges, and its options.
 
     `pytest`, a hidden suite: `wall_s` (seconds; default: the release's limit), `plugins` (modules that pytest loads).
+    With `sites` (a table: a site's name -> its test modules) each site is judged by itself, `guards` (test modules) in
+    every one; the score is the part of the sites that is fixed, and `pass_threshold` ("1") of it passes.
 
     `json-match`, an answer in JSON: `file` (where it stands in the workspace), `expected` (a JSON file of `private/`),
     `unordered` (lists count as sets of what is in them). Types count: true is not 1, 1 is not 1.0.
