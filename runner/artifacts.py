@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.canonical import D, canonical, parse, parse_lines, sha256
+from runner.disk import DISK, Disk
 from runner.documents.seal import SEAL_NAME, Seal, SealedFile, SealKind, Trial
 from runner.durable import (
     NAME,
@@ -17,10 +18,11 @@ from runner.durable import (
     read_regular,
     replace_file,
     settle,
+    settle_name,
     unfinished,
     write_file,
 )
-from runner.errors import SealBrokenError, UsageError
+from runner.errors import SealBrokenError, SealTakenError, UsageError
 
 __all__ = [
     "TEMPORARY",
@@ -30,6 +32,7 @@ __all__ = [
     "Sealed",
     "canonical",
     "inspect_sealed",
+    "keep_folder",
     "leftovers",
     "make_folders",
     "make_private",
@@ -110,7 +113,7 @@ class Flaw:
     expected: str
 
 
-def seal_folder(parent: Path, name: str, files: Files, bond: Bond) -> str:
+def seal_folder(parent: Path, name: str, files: Files, bond: Bond, *, disk: Disk = DISK) -> str:
     """Write a sealed folder that is there whole or not at all, and give its digest.
 
     Raises:
@@ -118,8 +121,8 @@ def seal_folder(parent: Path, name: str, files: Files, bond: Bond) -> str:
         StorageError: the disk failed or is full; nothing is visible under the name.
     """
     _check_paths(files)
-    with unfinished(parent, name) as temporary:
-        listed = tuple(_write(temporary, path, files[path]) for path in sorted(files))
+    with unfinished(parent, name, disk=disk) as temporary:
+        listed = tuple(_write(temporary, path, files[path], disk) for path in sorted(files))
         seal = Seal(
             kind=bond.kind,
             trial=bond.trial,
@@ -128,18 +131,35 @@ def seal_folder(parent: Path, name: str, files: Files, bond: Bond) -> str:
             files=listed,
         )
         data = canonical(seal)
-        write_file(temporary, SEAL_NAME, data)
-        settle(temporary, writable=False)
+        write_file(temporary, SEAL_NAME, data, disk=disk)
+        settle(temporary, writable=False, disk=disk)
     return sha256(data)
 
 
-def new_folder(parent: Path, name: str, files: Files) -> None:
-    """Write a folder that later gets more folders into it; its files are whole from the start."""
+def new_folder(parent: Path, name: str, files: Files, *, disk: Disk = DISK) -> None:
+    """Write a folder that later gets more folders into it; its files are whole from the start.
+
+    Raises:
+        SealTakenError: the name is taken; what stands there is left as it is.
+        StorageError: the disk failed or is full; nothing is visible under the name.
+    """
     _check_paths(files)
-    with unfinished(parent, name) as temporary:
+    with unfinished(parent, name, disk=disk) as temporary:
         for path in sorted(files):
-            write_file(temporary, path, files[path])
-        settle(temporary, writable=True)
+            write_file(temporary, path, files[path], disk=disk)
+        settle(temporary, writable=True, disk=disk)
+
+
+def keep_folder(parent: Path, name: str, files: Files, *, disk: Disk = DISK) -> None:
+    """Write a folder that is named by what it holds; one that stands there already is made to last.
+
+    Raises:
+        StorageError: the disk failed or is full.
+    """
+    try:
+        new_folder(parent, name, files, disk=disk)
+    except SealTakenError:
+        settle_name(parent / name, disk=disk)
 
 
 def read_sealed(folder: Path) -> Sealed:
@@ -173,8 +193,8 @@ def inspect_sealed(folder: Path) -> tuple[Sealed | None, tuple[Flaw, ...]]:
     return Sealed(folder=folder, seal=seal, digest=sha256(data)), tuple(flaws)
 
 
-def _write(folder: Path, path: str, content: bytes | Path) -> SealedFile:
-    written = write_file(folder, path, content)
+def _write(folder: Path, path: str, content: bytes | Path, disk: Disk) -> SealedFile:
+    written = write_file(folder, path, content, disk=disk)
     return SealedFile(path=path, sha256=written.sha256, size=written.size)
 
 

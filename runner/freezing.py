@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Protocol
 
 from evaluators.model import Bench, Submission
-from runner.artifacts import make_private, new_folder
+from runner.artifacts import keep_folder, make_private
 from runner.canonical import canonical, sha256
 from runner.controls import Grade, calibrate, read_record, run_controls, trials
 from runner.documents.controls import ControlsRecord
 from runner.documents.manifest import Manifest
-from runner.errors import DocumentError, DocumentErrors, SealTakenError
+from runner.errors import DocumentError, DocumentErrors
 from runner.parsing import read_file
 from runner.preparing import Workbench, build_evaluators
 from runner.release import MANIFEST_BYTES, PreparedNomination, PreparedRelease
@@ -72,11 +72,7 @@ def keep_records(store: Path, prepared: PreparedRelease) -> None:
             continue
         make_private(store)
         data = canonical(nomination.controls)
-        try:
-            new_folder(store / prepared.config.release / CONTROLS, sha256(data), {RECORD: data})
-        except SealTakenError:
-            # Named by what it holds, and hashed whenever it is read.
-            continue
+        keep_folder(store / prepared.config.release / CONTROLS, sha256(data), {RECORD: data})
 
 
 def find_records(store: Path, manifest: Manifest) -> Mapping[str, ControlsRecord]:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner import __version__
-from runner.artifacts import make_private, new_folder
+from runner.artifacts import keep_folder, make_private
 from runner.canonical import canonical, parse, sha256
 from runner.documents.proof import HostProofs, ProofHost, ProofSet, SandboxProof, count
 from runner.durable import replace_file
-from runner.errors import HostError, SealTakenError, UsageError, VerificationError
+from runner.errors import HostError, UsageError, VerificationError
 from runner.parsing import read_file
 from runner.proof import PROOF, PROOF_BYTES, PROOFS, State, WallsBrokenError, command, standing, written
 from sandbox.api import HostFacts, Sandbox
@@ -138,8 +138,4 @@ def keep_copies(evidence: Path, proofs: tuple[SandboxProof, ...]) -> None:
     make_private(evidence.parent)
     for each in proofs:
         data = canonical(each)
-        try:
-            new_folder(evidence / PROOFS, sha256(data), {PROOF: data})
-        except SealTakenError:
-            # Named by what it holds, and hashed by every verification.
-            continue
+        keep_folder(evidence / PROOFS, sha256(data), {PROOF: data})

@@ -9,6 +9,7 @@ from runner.agents.login import with_hosts
 from runner.artifacts import new_folder
 from runner.canonical import canonical, parse, sha256
 from runner.config import ReleaseConfig
+from runner.disk import DISK, Disk
 from runner.documents.controls import ControlsRecord
 from runner.documents.manifest import (
     Download,
@@ -24,6 +25,7 @@ from runner.documents.manifest import (
 )
 from runner.documents.nomination import SdistFixture, SdistSolution
 from runner.drift import compare
+from runner.durable import settle_name
 from runner.errors import DocumentError, DriftError, SealTakenError
 from runner.fixture import Fixture
 from runner.folder import StoredFile
@@ -118,7 +120,7 @@ def manifest_path(releases: Path, release: str) -> Path:
     return releases / release / MANIFEST
 
 
-def write_manifest(releases: Path, manifest: Manifest) -> Path:
+def write_manifest(releases: Path, manifest: Manifest, *, disk: Disk = DISK) -> Path:
     """Put a manifest under its release's id, once; writing the same again changes nothing.
 
     Raises:
@@ -128,7 +130,7 @@ def write_manifest(releases: Path, manifest: Manifest) -> Path:
     path = manifest_path(releases, manifest.release)
     if not path.exists():
         try:
-            new_folder(releases, manifest.release, {MANIFEST: canonical(manifest)})
+            new_folder(releases, manifest.release, {MANIFEST: canonical(manifest)}, disk=disk)
         except SealTakenError:
             # Another freeze was quicker; or the folder is none of ours.
             if not path.exists():
@@ -136,6 +138,7 @@ def write_manifest(releases: Path, manifest: Manifest) -> Path:
         else:
             return path
     check_same(load_manifest(path), manifest, str(path))
+    settle_name(path.parent, disk=disk)
     return path
 
 

@@ -15,6 +15,7 @@ from runner.artifacts import (
     read_sealed,
     seal_folder,
 )
+from runner.disk import DISK, Disk
 from runner.documents.evidence import Begun, Grading, Submission, Void
 from runner.documents.facts import Facts, Phase, VoidFact
 from runner.documents.ledger import LedgerLine
@@ -61,6 +62,7 @@ class Store:
     root: Path
     release: str
     manifest_sha256: str
+    disk: Disk = DISK
 
     def trial(self, cell: Cell, number: int) -> Trial:
         """Name one try."""
@@ -83,14 +85,15 @@ class Store:
 
     def begin(self, trial: Trial, *, runner: str, started_ms: int) -> None:
         """Record that a try starts, before anything is done for it."""
-        make_private(self.root)
+        make_private(self.root, disk=self.disk)
         begun = Begun(trial=trial, runner=runner, started_ms=started_ms)
         folder = self.folder(trial)
-        new_folder(folder.parent, folder.name, {BEGUN: canonical(begun)})
+        new_folder(folder.parent, folder.name, {BEGUN: canonical(begun)}, disk=self.disk)
 
     def seal_submission(self, trial: Trial, files: Files) -> str:
         """Seal what was captured; gives the digest that gradings are bound to."""
-        return seal_folder(self.folder(trial), SUBMISSION, files, Bond(kind=SealKind.SUBMISSION, trial=trial))
+        bond = Bond(kind=SealKind.SUBMISSION, trial=trial)
+        return seal_folder(self.folder(trial), SUBMISSION, files, bond, disk=self.disk)
 
     def seal_grading(self, grading: Grading, files: Files) -> str:
         """Append a grading beside its submission; `files` do not hold grading.json."""
@@ -101,12 +104,13 @@ class Store:
             submission_sha256=grading.submission_sha256,
         )
         whole = {**files, "grading.json": canonical(grading)}
-        return seal_folder(self.folder(grading.trial) / GRADINGS, grading.id, whole, bond)
+        return seal_folder(self.folder(grading.trial) / GRADINGS, grading.id, whole, bond, disk=self.disk)
 
     def seal_void(self, void: Void, files: Files) -> str:
         """Seal the end of a try that left no submission; `files` are what evidence there is."""
         whole = {**files, "void.json": canonical(void)}
-        return seal_folder(self.folder(void.trial), VOID, whole, Bond(kind=SealKind.VOID, trial=void.trial))
+        bond = Bond(kind=SealKind.VOID, trial=void.trial)
+        return seal_folder(self.folder(void.trial), VOID, whole, bond, disk=self.disk)
 
     def tries(self, cell: Cell) -> tuple[Try, ...]:
         """Read all tries of an attempt; every sealed byte is hashed again.

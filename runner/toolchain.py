@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from runner.canonical import canonical, sha256
+from runner.disk import DISK
 from runner.documents.writing import printable
-from runner.durable import leftovers, make_folders, rename_new
+from runner.durable import leftovers, make_folders
 from runner.errors import StorageError, SupplyError, ToolchainError
 from runner.package_index import IndexSettings
 from runner.parsing import describe
@@ -214,7 +215,7 @@ def _build_alone(lock: Lock, kept: Path, workshop: Workshop) -> None:
         _install(lock, half, workshop)
         _seal(half)
         half.chmod(0o755)
-        rename_new(half, kept)
+        DISK.rename_new(half, kept)
     finally:
         shutil.rmtree(half, ignore_errors=True)
 

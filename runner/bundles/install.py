@@ -20,8 +20,9 @@ from urllib.request import Request, urlopen
 from runner.bundles.bundle import record_of
 from runner.bundles.pins import NEEDS, platform_pin
 from runner.canonical import canonical
+from runner.disk import DISK
 from runner.documents.runtimes import InstalledRuntime, PlatformPin, RuntimePin
-from runner.durable import make_folders, rename_new, replace_file
+from runner.durable import make_folders, replace_file
 from runner.errors import StorageError, SupplyError
 from sandbox.errors import TreeError
 from sandbox.spec import GIB
@@ -70,7 +71,7 @@ def install(pin: RuntimePin, platform: str, into: Path, registry: str) -> bool:
             )
             if folder.exists():
                 shutil.rmtree(folder)  # Without its record nobody knows what it is: an installation that was cut off.
-            rename_new(half, folder)
+            DISK.rename_new(half, folder)
             replace_file(record_of(folder), canonical(record))
     except (OSError, TreeError) as error:
         found = (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -3,14 +3,17 @@
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from runner.artifacts import Bond, seal_folder
 from runner.documents.seal import SealKind, Trial
+from runner.durable import append_file, replace_file
 from runner.errors import StorageError
 
 TRIAL = Trial(release="pilot", manifest_sha256="a" * 64, candidate="oracle", nomination="slugs", attempt=1, try_=1)
 BOND = Bond(kind=SealKind.SUBMISSION, trial=TRIAL)
+LINE = b"x" * 49_999 + b"\n"
 FILES = {
     "candidate.diff": b"diff --git a/x b/x\n" * 400,
     "streams/stdout": b"line\n" * 2000,
@@ -39,9 +42,35 @@ def grow(parent: str, option: str) -> None:
             return
 
 
+def fill(parent: Path) -> None:
+    """Add lines until the disk is full, then replace a table; tell what stands, and what does once there is space."""
+    spare, table, lines = parent / "spare", parent / "table", parent / "lines"
+    spare.write_bytes(bytes(200_000))
+    replace_file(table, b"older")
+    told, refused = 0, ""
+    while not refused:
+        try:
+            append_file(lines, LINE)
+            told += 1
+        except StorageError as error:
+            refused = str(error)
+    whole = lines.read_bytes()
+    with suppress(StorageError):
+        replace_file(table, LINE)
+    kept = table.read_text()
+    spare.unlink()
+    append_file(lines, LINE)
+    again = lines.read_bytes() == LINE * (told + 1)
+    said = {"refused": refused, "told": told, "whole": len(whole) / len(LINE), "table": kept, "again": again}
+    print(json.dumps(said))  # noqa: T201 - to be read
+
+
 def main() -> int:
-    """Seal once (0 sealed, 7 refused by the disk), or, with an option of tmpfs, until there is room."""
+    """Seal once (0 sealed, 7 refused by the disk), fill the disk with lines, or seal until there is room."""
     parent, *option = sys.argv[1:]
+    if option == ["lines"]:
+        fill(Path(parent))
+        return 0
     if option:
         grow(parent, option[0])
         return 0

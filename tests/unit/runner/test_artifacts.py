@@ -1,9 +1,9 @@
 """Laws of evidence: one canonical form, sealed whole or not at all, never replaced, every change seen."""
 
-import errno
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -28,11 +28,11 @@ from runner.artifacts import (
     sha256,
 )
 from runner.canonical import canonical_lines, parse_lines
+from runner.disk import rename_plain
 from runner.documents.evidence import Host
 from runner.documents.facts import path_bytes, path_text
 from runner.documents.seal import SEAL_NAME, Seal, SealKind, Trial
 from runner.documents.writing import printable
-from runner.durable import rename_plain
 from runner.errors import DocumentError, DocumentErrors, NotCanonicalError, SealBrokenError, SealTakenError
 from tests.unit.runner.evidence_maker import HOST
 
@@ -327,30 +327,27 @@ def test_a_full_disk_leaves_nothing_half_written_at_whichever_write_it_fills(tmp
         assert left == []
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace makes system calls fail")
-@pytest.mark.parametrize(
-    ("call", "numbers", "last"),
-    [
-        pytest.param("fsync", (1, 5, 7), 8, id="fsync of a file, the seal, the folder, the parent"),
-        pytest.param("write", (1,), 4, id="write of the first file, the seal"),
-        pytest.param("renameat2", (), 1, id="rename"),
-        pytest.param("mkdir", (1,), 2, id="mkdir"),
-    ],
-)
-def test_whichever_call_fails_nothing_half_written_is_visible(
-    tmp_path: Path, call: str, numbers: tuple[int, ...], last: int
-) -> None:
-    for number in (*numbers, last, last + 1):
-        store = tmp_path / f"{call}-{number}"
-        store.mkdir()
-        inject = ["-e", f"trace={call}", "-e", f"inject={call}:error=EIO:when={number}"]
-        done = seal_elsewhere(["strace", "-f", "-o", "/dev/null", *inject], str(store))
-        assert done.returncode == (7 if number <= last else 0), done.stderr
-        assert (os.strerror(errno.EIO) in done.stderr) is (number <= last)
-        # The last call of all syncs the parent: what it fails for is whole already.
-        assert visible(store) == (["submission"] if number > last or (call, number) == ("fsync", 8) else [])
-        for name in visible(store):
-            read_sealed(store / name)
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system")
+def test_a_full_disk_keeps_whole_lines_and_the_older_table(tmp_path: Path) -> None:
+    script = 'mount -t tmpfs -o size=1m none "$1" && shift && exec "$@"'
+    done = seal_elsewhere(["unshare", "-m", "sh", "-c", script, "sh", str(tmp_path)], str(tmp_path), "lines")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert "No space left" in told["refused"]
+    assert told["whole"] == told["told"] > 10
+    assert told["table"] == "older"
+    assert told["again"] is True
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace shows system calls")
+def test_the_calls_of_sealing_are_really_made_and_in_this_order(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    store.mkdir()
+    done = seal_elsewhere(["strace", "-f", "-o", str(tmp_path / "calls"), "-e", "trace=fsync,renameat2"], str(store))
+    assert done.returncode == 0, done.stderr
+    calls = re.findall(r"(fsync|renameat2)\(.* = 0$", (tmp_path / "calls").read_text(), flags=re.MULTILINE)
+    # The store's own name; four files and the seal; two folders; the move; the name.
+    assert calls == ["fsync"] * (1 + 5 + 2) + ["renameat2", "fsync"]
 
 
 def test_a_killed_runner_leaves_a_whole_folder_or_a_temporary_one(tmp_path: Path) -> None:
