@@ -38,6 +38,7 @@ def imported(tree: ast.Module) -> set[str]:
         pytest.param("click", r"runner/cli/.*", id="commands"),
         pytest.param("httpx", r"runner/gateway/relay/.*", id="providers"),
         pytest.param("h11", r"runner/gateway/.*", id="http"),
+        pytest.param("numpy", r"runner/judging/newton\.py", id="arrays"),
     ],
 )
 def test_a_library_is_imported_in_its_room_alone(library: str, home: str) -> None:
@@ -67,6 +68,20 @@ def test_the_runtime_dependencies_are_these_and_no_more() -> None:
     assert sorted(re.split(r"[><=]", each)[0] for each in project["dependencies"]) == sorted(ALLOWED)
     assert project["name"] == "cleanroom-runner"
     assert project["scripts"] == {"runner": "runner.cli:main"}
+
+
+def test_numpy_is_an_extra_that_ratings_alone_load() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert [re.split(r"[><=]", each)[0] for each in project["optional-dependencies"]["stats"]] == ["numpy"]
+    loaders = {path for path, tree in modules() if "runner.judging.newton" in {*_modules_of(tree)}}
+    assert loaders == {"runner/judging/ratings.py"}
+    code = "import sys\nimport runner.judging.ratings\nprint('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "False\n"
+
+
+def _modules_of(tree: ast.Module) -> Iterator[str]:
+    yield from (node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module)
 
 
 def test_help_loads_nothing_heavy() -> None:
