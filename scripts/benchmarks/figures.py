@@ -48,6 +48,8 @@ class Figure:
     """How many times ours theirs has to be, at least."""
     most_added_ms: float | None = None
     """The most that ours may take beyond theirs."""
+    most_ms: float | None = None
+    """The most that ours may take at all, on the machine that the bound was set for."""
 
     @property
     def ratio(self) -> float | None:
@@ -60,6 +62,8 @@ class Figure:
     @property
     def holds(self) -> bool:
         """Whether the bound does."""
+        if self.most_ms is not None and self.ours.median_ms > self.most_ms:
+            return False
         ratio = self.ratio
         if ratio is None or self.theirs is None:
             return True
@@ -77,6 +81,7 @@ class Figure:
             "ratio": None if ratio is None else round(ratio, 3),
             "most": self.most,
             "most_added_ms": self.most_added_ms,
+            "most_ms": self.most_ms,
             "least": self.least,
             "holds": self.holds,
         }
@@ -96,6 +101,7 @@ def _row(figure: Figure) -> tuple[str, str, str, str, str, str]:
     bound = "" if figure.most is None else f"at most {figure.most:g}"
     bound = bound if figure.least is None else f"at least {figure.least:g}"
     bound = bound if figure.most_added_ms is None else f"at most {figure.most_added_ms:g} ms more"
+    bound = bound if figure.most_ms is None else f"at most {figure.most_ms:g} ms"
     return (
         figure.what,
         f"{figure.ours.median_ms:.{_digits(figure)}f} ({figure.ours.p90_ms:.{_digits(figure)}f})",
