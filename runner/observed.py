@@ -44,16 +44,25 @@ class Observed:
     tries: int
     counted: Look
     voids: Spent | None
+    number: int | None = None
+    """The try that counts; None where the attempt was never run."""
 
 
 def observe(store: Store, cell: Cell, rule: str) -> Observed:
     """Look at all tries of an attempt; `rule` says which grading counts."""
-    looks = tuple(look(store, store.trial(cell, number), rule) for number in store.numbers(cell))
+    numbers = store.numbers(cell)
+    looks = tuple(look(store, store.trial(cell, number), rule) for number in numbers)
     if not looks:
         return Observed(cell=cell, tries=0, counted=Look(facts=Facts(missing=(_NEVER_RUN,))), voids=None)
-    counted = next((each for each in looks if outcome(each.facts) in COUNTED), looks[-1])
+    at = next((at for at, each in enumerate(looks) if outcome(each.facts) in COUNTED), len(looks) - 1)
     wasted = [add_up_phases(each.phases) for each in looks if outcome(each.facts) in _WASTED]
-    return Observed(cell=cell, tries=len(looks), counted=counted, voids=add_up(wasted) if wasted else None)
+    return Observed(
+        cell=cell,
+        tries=len(looks),
+        counted=looks[at],
+        voids=add_up(wasted) if wasted else None,
+        number=numbers[at],
+    )
 
 
 def look(store: Store, trial: Trial, rule: str) -> Look:

@@ -59,13 +59,6 @@ class Execution(Shape):
     memory_peak_bytes: Size | None
 
 
-class AgentRun(Execution):
-    """The candidate's own unit."""
-
-    usage: Traffic | None
-    """What the gateway counted; null without a model, and where nobody could count."""
-
-
 class Metrics(Shape):
     """What is shown beside a result. Price and time are of the solution alone."""
 
@@ -139,8 +132,10 @@ class Run(Document):
     """Between the two."""
     benchmark_metrics: Metrics
     """Time and price, as tables show them."""
-    agent: AgentRun | None
-    """Null where the candidate's unit was not started."""
+    agent: Execution | None
+    """The candidate's own unit; null where nothing is known of one. Of two shots, the second's."""
+    usage: Traffic | None
+    """What the gateway counted of the solution; null without a model, and where nobody could count."""
     tests: Execution | None
     """The public tests; null where they did not run."""
     outcome: Outcome
@@ -150,7 +145,7 @@ class Run(Document):
     """All evaluators together; null where nothing may be said."""
     solved: bool
     score: DecimalText | None
-    void: Line | None
+    void: str | None
     """Why this attempt says nothing: the reason of a void, or the one given for publishing without its end."""
     changed_files: tuple[PathText, ...]
     """Every path that the patch changes."""
