@@ -75,6 +75,22 @@ def change(entry: Entry) -> Change:
     )
 
 
+def entry(found: Change) -> Entry:
+    """Give back one entry of a change.
+
+    Raises:
+        TreeError: no tree has such an entry.
+    """
+    return Entry(
+        path=path_bytes(found.path),
+        kind=found.kind,
+        executable=found.executable,
+        sha256=found.sha256,
+        size=found.size,
+        target=None if found.target is None else path_bytes(found.target),
+    )
+
+
 def tree(found: sandbox.capture.Capture) -> Tree:
     """Write down the captured tree."""
     return Tree(

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from evaluators.model import VerdictCause
 from runner.agent_end import agent_end, agent_run
 from runner.canonical import canonical, sha256
 from runner.documents.capture import Capture
 from runner.documents.evidence import Grading, Policy, PublicTests, Ruling, Submission, Tree, UnitEnd, Void
 from runner.documents.facts import AgentFailure, Controls, Facts, Origin, VoidFact
 from runner.documents.ledger import LedgerLine
-from runner.documents.manifest import FrozenEvaluator
+from runner.documents.manifest import FrozenNomination
 from runner.documents.model import Document
 from runner.documents.telemetry import Preflight, Telemetry
 from runner.documents.writing import change as written_change
@@ -24,6 +23,7 @@ from runner.outcome import Outcome, outcome, score, solved
 from runner.policy import Change, as_fact, check_policy, rules_of
 from runner.reason import reason
 from runner.verification.model import Finding, Opened, Rebuilt, Scope, differ, nomination_of
+from runner.verification.verdicts import Said, check_verdict
 from sandbox.errors import SandboxError
 from sandbox.termination import Cause
 
@@ -180,9 +180,10 @@ def _check_bonds(graded: Graded, submitted: Opened, made: Submission) -> Iterato
 
 def _check_evaluators(graded: Graded, scope: Scope) -> Iterator[Finding]:
     folder, found = graded.opened.folder, graded.grading
-    frozen = {each.id: each for each in nomination_of(scope, found.trial).evaluators}
+    nomination = nomination_of(scope, found.trial)
+    frozen = tuple(each.id for each in nomination.evaluators)
     file = folder / "grading.json"
-    yield from differ(file, "planned evaluators", found.facts.planned_evaluators, tuple(frozen))
+    yield from differ(file, "planned evaluators", found.facts.planned_evaluators, frozen)
     yield from differ(file, "evaluators", set(found.evaluators), set(frozen))
     names = {f"evaluators/{each.id}.json" for each in graded.rulings}
     for name in graded.opened.documents:
@@ -190,18 +191,20 @@ def _check_evaluators(graded: Graded, scope: Scope) -> Iterator[Finding]:
             expected = "a verdict of one of the nomination's evaluators"
             yield Finding(file=str(folder / name), found="a verdict", expected=expected)
     for each in graded.rulings:
-        yield from _check_ruling(graded, each, frozen.get(each.id))
+        yield from _check_ruling(graded, each, nomination)
 
 
-def _check_ruling(graded: Graded, found: Ruling, frozen: FrozenEvaluator | None) -> Iterator[Finding]:
+def _check_ruling(graded: Graded, found: Ruling, nomination: FrozenNomination) -> Iterator[Finding]:
     file = graded.opened.folder / "evaluators" / f"{found.id}.json"
     yield from differ(file, "tree_sha256", found.tree_sha256, graded.grading.tree_sha256)
     digest = graded.grading.evaluators.get(found.id)
     yield from differ(file, "evaluator_sha256", found.evaluator_sha256, digest)
-    yield from differ(file, "passed", found.passed, found.cause is VerdictCause.PASSED)
-    every = bool(found.cases) and all(case.passed for case in found.cases)
-    if found.cause in {VerdictCause.PASSED, VerdictCause.FAILED}:
-        yield from differ(file, "passed", found.passed, every)
+    cases = tuple(case.passed for case in found.cases)
+    said = Said(passed=found.passed, cause=found.cause, score=found.score, cases=cases)
+    table = next((each for each in nomination.spec.evaluators if each.id == found.id), None)
+    frozen = next((each for each in nomination.evaluators if each.id == found.id), None)
+    if table is not None:
+        yield from check_verdict(file, "", said, table)
     if frozen is not None and frozen.cases is not None:
         yield from differ(file, "evaluator_sha256", found.evaluator_sha256, frozen.sha256)
         # As runner.release froze it.

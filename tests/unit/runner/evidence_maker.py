@@ -11,7 +11,7 @@ from runner.agent_end import agent_end, agent_run
 from runner.artifacts import Files
 from runner.canonical import canonical, canonical_lines, sha256
 from runner.config import Analysis, Judging, ReleaseLimits, RetryPolicy
-from runner.documents.capture import Capture
+from runner.documents.capture import Capture, CaptureFinding
 from runner.documents.evidence import Host, Policy, Submission, Tree, UnitEnd, Walls
 from runner.documents.facts import (
     AgentFailure,
@@ -146,6 +146,8 @@ class Run:
     ledger: tuple[LedgerLine, ...] = ()
     telemetry: Telemetry = Telemetry(agent="nop", turns=0)  # noqa: RUF009 - it is frozen
     violations: tuple[Violation, ...] = ()
+    findings: tuple[CaptureFinding, ...] = ()
+    """Of the capture; what of them breaks the policy stands in `violations` too."""
     tests: bool = True
     hidden: bool = True
     fault: VoidFact | None = None
@@ -183,7 +185,7 @@ def submission_files(made: Submission, run: Run) -> Files:
     documents = {
         "submission.json": made,
         "tree.json": Tree(base_sha256=BASE, tree_sha256=TREE, changes=(change,)),
-        "capture.json": Capture(findings=()),
+        "capture.json": Capture(findings=run.findings),
         "termination.json": UnitEnd(end=end(run.termination)),
         "telemetry.json": run.telemetry,
         "preflight.json": Preflight(needed=False, prompt=None, available=True, reason=None),

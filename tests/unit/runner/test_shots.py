@@ -235,6 +235,7 @@ def a_shot_manifest(staged: Staged) -> Manifest:
     first = told(staged.prepared.nomination, staged.prepared.fixture)
     frozen = nomination.model_copy(
         update={
+            "spec": nomination.spec.model_copy(update={"allowed_changes": ("wordcount.py",)}),
             "fixture_sha256": staged.base.digest,
             "told_sha256": sha256(first.encode()),
             "evaluators": (evaluator.model_copy(update={"sha256": DIGEST, "cases": None, "cases_sha256": None}),),

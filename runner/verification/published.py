@@ -1,0 +1,167 @@
+"""Verifying a published release from its folder alone: nothing of the host that made it is needed, or believed."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runner.canonical import sha256
+from runner.documents.manifest import Manifest
+from runner.documents.published import Allowed, Run
+from runner.publishing.attempt import FIRST_SHOT, RUN, attempt_folder
+from runner.publishing.layout import AGGREGATE, ALLOWED, MANIFEST, PREFLIGHT, TABLE, leaf
+from runner.publishing.names import SIGNED
+from runner.reports.aggregate import planned
+from runner.schedule import Cell
+from runner.verification.folders import Schemas
+from runner.verification.model import Finding, Rebuild, differ
+from runner.verification.published_files import check_side, named_files, sides
+from runner.verification.published_run import check_run
+from runner.verification.published_tables import check_preflights, check_tables
+from runner.verification.published_tree import PublishedTree, read_tree
+from runner.verification.verdicts import follows_from_cases
+
+NOT_APPLIED = "patches were read and not applied: the frozen bases were not at hand (see --config)"
+PRIVATE = (
+    "what stays private: that the facts of each run.json follow from ledgers, streams, launchers' reports and the "
+    "names of hidden cases (runner verify on the store does that)"
+)
+
+_ATTEMPT = re.compile(r"([^/]+)/([^/]+)/attempts/attempt-([0-9]+)/.+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedReport:
+    """What was found in a published release, and what was not looked at."""
+
+    release: str | None
+    """None where there is no manifest that says it."""
+    findings: tuple[Finding, ...]
+    """Empty: the release is what it says it is, as far as it was looked at."""
+    files: int
+    attempts: int
+    leaves: tuple[bytes, ...]
+    """Of the signed tree, from the published run.json documents; empty where one cannot be read."""
+    unchecked: tuple[str, ...]
+    """What was not looked at, in words."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Verification:
+    """One verification on its way."""
+
+    tree: PublishedTree
+    rebuild: Rebuild | None
+    findings: list[Finding] = field(default_factory=list)
+    known: set[str] = field(default_factory=lambda: {MANIFEST, AGGREGATE, TABLE, ALLOWED} | set(SIGNED))
+    runs: dict[Cell, Run] = field(default_factory=dict)
+
+    def release(self, manifest: Manifest, digest: str) -> None:
+        """Verify everything against the plan."""
+        for cell in planned(manifest):
+            self.attempt(cell, manifest, digest)
+        self.known |= {f"{candidate.id}/{PREFLIGHT}" for candidate in manifest.candidates}
+        runs = [self.runs[cell] for cell in planned(manifest) if cell in self.runs]
+        self.findings += check_preflights(self.tree, manifest, digest, runs)
+        if len(runs) == len(manifest.planned):
+            self.findings += check_tables(self.tree, manifest, digest, runs)
+        self.allowed(manifest)
+        self.strangers(set(planned(manifest)))
+
+    def attempt(self, cell: Cell, manifest: Manifest, digest: str) -> None:
+        """Verify one planned attempt."""
+        folder = attempt_folder(cell)
+        path = f"{folder}/{RUN}"
+        self.known.add(path)
+        if path not in self.tree.files:
+            expected = f"the planned attempt {cell}, or why it is void"
+            self.findings.append(self.tree.finding(path, "nothing", expected))
+            return
+        run, findings = self.tree.read(Run, path)
+        self.findings += findings
+        if not isinstance(run, Run):
+            return
+        self.runs[cell] = run
+        self.findings += check_run(self.tree.folder / path, run, cell, manifest, digest)
+        for side, below in zip(sides(path, run, manifest.nomination(cell.nomination)), ("", FIRST_SHOT), strict=False):
+            self.findings += check_side(self.tree, side, f"{folder}{below}", self.rebuild)
+            self.known |= named_files(side)
+
+    def allowed(self, manifest: Manifest) -> None:
+        """Verify the list of what a scan found and somebody let pass."""
+        found, findings = self.tree.read(Allowed, ALLOWED)
+        self.findings += findings
+        if not isinstance(found, Allowed):
+            return
+        self.findings += differ(self.tree.folder / ALLOWED, "release", found.release, manifest.release)
+        for each in found.entries:
+            if each.file not in self.tree.files:
+                expected = "a file of this release"
+                self.findings.append(self.tree.finding(ALLOWED, f"an entry for {each.file}", expected))
+
+    def strangers(self, cells: set[Cell]) -> None:
+        """Find files that neither the plan nor a run.json names."""
+        for path in self.tree.files:
+            if path not in self.known:
+                self.findings.append(self.tree.finding(path, *_stranger(path, self.tree.files[path], cells)))
+
+    def leaves(self, manifest: Manifest) -> Iterator[bytes]:
+        """Make the leaves of the signed tree again."""
+        for cell in planned(manifest):
+            path = f"{attempt_folder(cell)}/{RUN}"
+            yield leaf(cell, self.tree.files[path], self.runs[cell].void)
+
+
+def _stranger(path: str, data: bytes, cells: set[Cell]) -> tuple[str, str]:
+    """Say what a file is that nothing names, and what should be there."""
+    found = _ATTEMPT.fullmatch(path)
+    cell = None if found is None else Cell(candidate=found[1], nomination=found[2], attempt=int(found[3]))
+    if cell is not None and cell not in cells:
+        return "an attempt that nobody planned", "attempts of the plan alone"
+    if b"PUBLIC KEY" in data or path.endswith((".pem", ".pub")):
+        return "a key among what it signs", "no key: one is trusted that came from elsewhere (--key FILE)"
+    return "a file that nothing names", "files of the plan, and those that a run.json names"
+
+
+def verify_published(
+    folder: Path, *, schemas: Schemas, rebuild: Rebuild | None = None, frozen: Manifest | None = None
+) -> PublishedReport:
+    """Verify a published release; `frozen` is the manifest that is known here, if there is one.
+
+    Signatures are checked elsewhere (runner.signing): this tells the leaves that they must sign.
+    """
+    tree, findings = read_tree(folder, schemas)
+    verification = _Verification(tree=tree, rebuild=rebuild, findings=list(findings))
+    manifest, found = tree.read(Manifest, MANIFEST)
+    verification.findings += found
+    if not isinstance(manifest, Manifest):
+        return _report(verification, None)
+    digest = sha256(tree.files[MANIFEST])
+    verification.findings += differ(folder / MANIFEST, "release", manifest.release, folder.name)
+    if frozen is not None and frozen != manifest:
+        expected = f"that of the release {frozen.release} as it was frozen here"
+        verification.findings.append(tree.finding(MANIFEST, "another plan", expected))
+    verification.release(manifest, digest)
+    return _report(verification, manifest)
+
+
+def _report(verification: _Verification, manifest: Manifest | None) -> PublishedReport:
+    whole = manifest is not None and len(verification.runs) == len(manifest.planned)
+    return PublishedReport(
+        release=None if manifest is None else manifest.release,
+        findings=tuple(verification.findings),
+        files=len(verification.tree.files),
+        attempts=len(verification.runs),
+        leaves=tuple(verification.leaves(manifest)) if manifest is not None and whole else (),
+        unchecked=tuple(_unchecked(verification, manifest)),
+    )
+
+
+def _unchecked(verification: _Verification, manifest: Manifest | None) -> Iterator[str]:
+    if verification.rebuild is None:
+        yield NOT_APPLIED
+    for nomination in () if manifest is None else manifest.nominations:
+        for table in nomination.spec.evaluators:
+            if not follows_from_cases(table):
+                yield f"scores of evaluator {table.id} of {nomination.id} were not computed again from its cases"
+    yield PRIVATE
