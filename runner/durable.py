@@ -5,6 +5,7 @@ withdrawn, and a retry writes it anew.
 """
 
 import errno
+import fcntl
 import hashlib
 import os
 import re
@@ -153,6 +154,17 @@ def write_file(root: Path, path: str, content: bytes | Path, *, disk: Disk = DIS
     return _write_new(target, content, 0o444, disk)
 
 
+def write_private(path: Path, data: bytes, *, disk: Disk = DISK) -> None:
+    """Write one new file that its owner alone can read, for good before this returns.
+
+    Raises:
+        StorageError: the disk failed or is full.
+    """
+    with _storage(path):
+        _write_new(path, data, 0o600, disk)
+        _sync(path.parent, disk)
+
+
 def _make_above(target: Path, disk: Disk) -> None:
     if not target.parent.is_dir():
         _make_above(target.parent, disk)
@@ -169,6 +181,14 @@ def _write_new(target: Path, content: bytes | Path, mode: int, disk: Disk) -> Wr
         disk.chmod(out, mode)
         disk.sync(out)
     return Written(sha256=digest.hexdigest(), size=size)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other runners from changing what lies in a folder, which must be there; one after another."""
+    with _opened(folder, _FOLDER, DISK) as opened:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
 
 
 def append_file(path: Path, data: bytes, *, disk: Disk = DISK) -> None:

@@ -1,0 +1,66 @@
+"""SHA256SUMS: every published file by its digest, as `sha256sum --check` reads it."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from runner.durable import NAME
+from runner.signing.errors import SignatureError
+from runner.verification.model import Finding
+
+SUMS = "SHA256SUMS"
+
+_PATH = re.compile(rf"{NAME.pattern}(/{NAME.pattern})*")
+_LINE = re.compile(rf"([0-9a-f]{{64}})  ({_PATH.pattern})")
+
+
+def sums(digests: Mapping[str, str]) -> bytes:
+    """Give the file for paths and their SHA-256 in hex, in the order of `LC_ALL=C sort`.
+
+    Raises:
+        ValueError: a path is none that every tool reads alike, or differs from another in case alone.
+    """
+    folded = {path.casefold() for path in digests}
+    odd = next((path for path in digests if not _PATH.fullmatch(path)), None)
+    if odd is not None or len(folded) != len(digests):
+        raise ValueError(f"such paths cannot be published: {odd or 'two that differ in case alone'}")
+    return "".join(f"{digests[path]}  {path}\n" for path in sorted(digests)).encode()
+
+
+def parse_sums(data: bytes, file: str) -> dict[str, str]:
+    """Read paths and digests; one file has one form.
+
+    Raises:
+        SignatureError: a line is none, stands twice or out of order.
+    """
+    if data and not data.endswith(b"\n"):
+        raise SignatureError(file=file, found="a last line without its end", expected="whole lines")
+    listed: dict[str, str] = {}
+    for number, line in enumerate(data.decode("utf-8", "replace").split("\n")[:-1], 1):
+        found = _LINE.fullmatch(line)
+        if found is None:
+            raise SignatureError(file=f"{file}:{number}", found="another form", expected="a digest and a plain path")
+        path, last = found[2], next(reversed(listed), "")
+        if path in listed:
+            raise SignatureError(file=f"{file}:{number}", found=f"{path} once more", expected="each file once")
+        if path < last:
+            raise SignatureError(file=f"{file}:{number}", found=f"{path} after {last}", expected="the order of C")
+        listed[path] = found[1]
+    return listed
+
+
+def compare(listed: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Finding]:
+    """Find every file that changed, is gone, has another name, or was never listed."""
+    gone = sorted(listed.keys() - found.keys())
+    added = sorted(found.keys() - listed.keys())
+    for path in sorted(listed.keys() & found.keys()):
+        if listed[path] != found[path]:
+            yield Finding(file=path, found=f"sha256 {found[path]}", expected=f"{listed[path]}, as {SUMS} lists it")
+    for path in gone:
+        other = next((each for each in added if found[each] == listed[path]), None)
+        if other is None:
+            yield Finding(file=path, found="no such file", expected=f"the file that {SUMS} lists")
+        else:
+            added.remove(other)
+            yield Finding(file=other, found=f"what {SUMS} lists as {path}", expected=f"the name {path}")
+    for path in added:
+        yield Finding(file=path, found="a file", expected=f"nothing, for {SUMS} does not list it")
