@@ -14,7 +14,9 @@ import runner.documents
 import runner.gateway.scenario
 from runner.documents.model import Document
 
-WRITTEN_BY_PEOPLE = frozenset({"expected-table", "nomination", "release-configuration", "runtimes", "scenario"})
+WRITTEN_BY_PEOPLE = frozenset(
+    {"expected-table", "nomination", "publish-allow", "release-configuration", "runtimes", "scenario"}
+)
 """Documents that may leave fields out; in all others every field stands, unknown ones as null."""
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -12,16 +12,36 @@ REPLACEMENT = b"[credential]"
 
 
 def forms_of(credential: str | None) -> tuple[bytes, ...]:
-    """Give every form of a key that is looked for: plain, reversed, quoted, and in base64 wherever it begins."""
+    """Give every form of a key that is looked for; what is too short is no key."""
     if credential is None or len(credential) < SHORTEST:
         return ()
-    plain = credential.encode()
-    escaped = json.dumps(credential)[1:-1].encode()
-    forms = {plain, plain[::-1], quote(credential, safe="").encode(), escaped, escaped.replace(b"/", b"\\/")}
-    for ahead in range(3):
-        forms |= _encoded(plain, ahead)
     # The longest first: a form may stand within another.
-    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
+    return tuple(sorted(spellings(credential.encode()), key=lambda form: (-len(form), form)))
+
+
+def spellings(plain: bytes) -> dict[bytes, str]:
+    """Give every form in which some bytes may stand in a text, and what each is called.
+
+    Plain, reversed, quoted for JSON and for addresses, in hex, in UTF-16, and in base64 wherever it begins. Publication
+    looks for the same (runner/publishing/forms.py).
+    """
+    forms = {
+        plain.hex().encode(): "hex",
+        plain.hex().upper().encode(): "hex",
+        plain[::-1]: "reversed",
+        quote(plain, safe="").encode(): "url",
+        quote(plain).encode(): "url",
+    }
+    for ahead in range(3):
+        forms |= dict.fromkeys(_encoded(plain, ahead), "base64")
+    try:
+        text = plain.decode()
+    except UnicodeDecodeError:
+        return forms | {plain: "plain"}
+    escaped = json.dumps(text)[1:-1].encode()
+    forms |= {escaped: "json", escaped.replace(b"/", b"\\/"): "json"}
+    forms |= {text.encode("utf-16-le"): "utf-16", text.encode("utf-16-be"): "utf-16"}
+    return forms | {plain: "plain"}
 
 
 def _encoded(plain: bytes, ahead: int) -> set[bytes]:

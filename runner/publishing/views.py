@@ -1,0 +1,85 @@
+"""A published file, as a scan reads it: which bytes, who wrote them, and what a place in them is called. Pure."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from runner.publishing.binary_patch import binaries
+from runner.publishing.places import field_at, field_of_lines, line_at
+
+_HUNK_LINE = re.compile(rb"^[+\- ]", re.MULTILINE)
+_NOT_ADDED = re.compile(rb"^(?:[^+\n][^\n]*)", re.MULTILINE)
+_ADDED = re.compile(rb"^\+", re.MULTILINE)
+
+SIGNED = frozenset(
+    {"SHA256SUMS", "SHA256SUMS.sig", "SHA256SUMS.sshsig", "checkpoint", "release.dsse.json", "release.sigstore.json"}
+)
+"""Files of signatures, which look drawn by lot because they are (runner/signing/bundle.py)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """Some bytes to look through."""
+
+    text: bytes = field(repr=False)
+    place: Callable[[int], str]
+    """Names the place of an offset."""
+    of_candidate: bool = False
+    """Whether it is a candidate's change, and no document of ours."""
+    literal: bool = True
+    """Whether fixed private texts are looked for."""
+    shaped: bool = True
+    """Whether keys' forms, letters drawn by lot, and wrappings are looked for."""
+    random: bool = True
+    """Whether letters drawn by lot count."""
+    wrapped: tuple[str, ...] = ()
+    """What it was taken out of, outermost first."""
+
+    def inner(self, content: bytes, start: int, wrapping: str) -> "View":
+        """Give what was wrapped up at an offset."""
+        wrapped = (*self.wrapped, wrapping) if wrapping else self.wrapped
+        return replace(self, text=content, place=partial(_there, self.place, start), wrapped=wrapped, literal=True)
+
+
+def is_change(file: str) -> bool:
+    """Whether a published file is a candidate's own change."""
+    return file.endswith((".diff", ".patch"))
+
+
+def views_of(file: str, data: bytes) -> Iterator[View]:
+    """Give everything of a file that there is to look through, but for what is wrapped up."""
+    name = file.rpartition("/")[2]
+    if is_change(file):
+        yield from _change(data)
+    elif name.endswith((".jsonl", ".ndjson")):
+        yield View(text=data, place=partial(field_of_lines, data))
+    else:
+        names = partial(field_at if name.endswith(".json") else line_at, data)
+        yield View(text=data, place=names, random=name not in SIGNED)
+
+
+def unreadable_binaries(file: str, data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Give places and texts of binary patches that cannot be read."""
+    if is_change(file):
+        yield from ((line_at(data, each.start), each.block) for each in binaries(data) if each.content is None)
+
+
+def _change(patch: bytes) -> Iterator[View]:
+    """Give all lines without their marks for fixed texts, added ones for whatever has a form, and binary content.
+
+    Lines that a change leaves or removes are the fixture's, which everybody has: what is in them was not written here.
+    """
+    whole = _HUNK_LINE.sub(b"", patch)
+    added = _ADDED.sub(b"", _NOT_ADDED.sub(b"", patch))
+    yield View(text=whole, place=partial(line_at, whole), of_candidate=True, shaped=False)
+    yield View(text=added, place=partial(line_at, added), of_candidate=True, literal=False)
+    for binary in binaries(patch):
+        if binary.content:
+            place = partial(_there, partial(line_at, patch), binary.start)
+            yield View(text=binary.content, place=place, of_candidate=True, wrapped=("a binary patch",))
+
+
+def _there(place: Callable[[int], str], start: int, _: int) -> str:
+    """Name the place of a wrapping for everything in it."""
+    return place(start)
