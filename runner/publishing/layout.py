@@ -17,6 +17,7 @@ from runner.publishing.names import check_names
 from runner.reports.aggregate import planned, tabulate
 from runner.reports.markdown import markdown
 from runner.schedule import Cell
+from runner.signing import leaves
 from runner.store import Store
 
 MANIFEST = "manifest.json"
@@ -63,8 +64,7 @@ def lay_out(store: Store, manifest: Manifest, incomplete: Mapping[Cell, str]) ->
 
 def leaf(cell: Cell, run: bytes, void: str | None) -> bytes:
     """Give the data of an attempt's leaf in the signed tree."""
-    told = {"attempt": str(cell), "run_sha256": sha256(run)}
-    return canonical(told if void is None else {**told, "void": void})
+    return leaves.leaf(str(cell), sha256(run), void)
 
 
 def _preflights(store: Store, manifest: Manifest, attempts: tuple[Published, ...]) -> Iterator[tuple[str, bytes]]:

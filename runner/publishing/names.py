@@ -5,24 +5,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runner.errors import UsageError
+from runner.signing.layout import NAMES
 
-_PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
+PLAIN_PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 """No blank, no backslash, no leading dot or dash: `sha256sum` never has to escape, and no tool takes one for more."""
 
 LONGEST = 200
 """Bytes of a path."""
 
-SIGNED = frozenset(
-    {
-        "SHA256SUMS",
-        "SHA256SUMS.sig",
-        "SHA256SUMS.sshsig",
-        "release.dsse.json",
-        "release.sigstore.json",
-        "checkpoint",
-        "timestamp.tsr",
-    }
-)
+SIGNED = NAMES
 """What is written beside the published files, to sign them."""
 
 
@@ -54,7 +45,7 @@ def odd_names(paths: Iterable[str]) -> tuple[str, ...]:
     found: list[str] = []
     seen = {name.casefold(): (name, True) for name in SIGNED}
     for path in sorted(paths):
-        if not _PATH.fullmatch(path) or len(path) > LONGEST:
+        if not PLAIN_PATH.fullmatch(path) or len(path) > LONGEST:
             found.append(f"{path!r}: no plain path of at most {LONGEST} bytes")
         for here in _steps(path):
             before = seen.setdefault(here[0].casefold(), here)

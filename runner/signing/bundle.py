@@ -11,22 +11,24 @@ from runner.signing.checking import check_bundle, not_checked
 from runner.signing.layout import (
     CHECKPOINT,
     ENVELOPE,
+    LEAVES,
     MANIFEST,
     NAMES,
     PREDICATE,
     SIGNATURE,
+    SIGSTORE,
     SSH_SIGNATURE,
+    SUMS,
     TIMESTAMP,
     BundleFiles,
 )
-from runner.signing.leaves import LEAVES, leaf, leaf_lines
+from runner.signing.leaves import leaf, leaf_lines
 from runner.signing.merkle import head
 from runner.signing.note import Checkpoint, peek_checkpoint, sign_checkpoint
 from runner.signing.signer import Signer
-from runner.signing.sigstore import SIGSTORE
 from runner.signing.sigstore import bundle as sigstore_bundle
 from runner.signing.statement import PAYLOAD_TYPE, Statement
-from runner.signing.sums import SUMS, sums
+from runner.signing.sums import sums
 
 __all__ = [
     "LEAVES",
@@ -78,7 +80,8 @@ def signed_files(contents: ReleaseContents, signers: Signers, extras: Extras | N
     """Give the signed files of a release, and leaves.jsonl, by name. The same contents and keys give the same bytes.
 
     Raises:
-        ValueError: the contents have no manifest, no attempt, an odd path, or one of these files already.
+        ValueError: the contents have no manifest, no attempt, or one of these files already.
+        NamesError: they have an odd path.
         SigningError: a key held elsewhere did not sign.
     """
     if MANIFEST not in contents.files or not contents.leaves or contents.files.keys() & NAMES:

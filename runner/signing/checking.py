@@ -15,20 +15,23 @@ from runner.signing.layout import (
     BESIDE,
     CHECKPOINT,
     ENVELOPE,
+    LEAVES,
     MANIFEST,
     NEEDED,
     PREDICATE,
     SIGNATURE,
+    SIGSTORE,
     SSH_SIGNATURE,
+    SUMS,
     BundleFiles,
 )
-from runner.signing.leaves import LEAVES, compare_leaves, parse_leaves
+from runner.signing.leaves import compare_leaves, parse_leaves
 from runner.signing.merkle import head
 from runner.signing.note import Checkpoint, NoteKey, open_note, peek_checkpoint, split_note
 from runner.signing.signer import PublicKey
-from runner.signing.sigstore import SIGSTORE, check_bundled
+from runner.signing.sigstore import check_bundled
 from runner.signing.statement import PAYLOAD_TYPE, Statement, parse_statement
-from runner.signing.sums import SUMS, compare, parse_sums
+from runner.signing.sums import compare, parse_sums
 from runner.signing.trust import Trust
 from runner.verification.model import Finding
 

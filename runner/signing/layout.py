@@ -3,17 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner.signing.leaves import LEAVES
-from runner.signing.sigstore import SIGSTORE
-from runner.signing.sums import SUMS
-
 MANIFEST = "manifest.json"
+SUMS = "SHA256SUMS"
 SIGNATURE = "SHA256SUMS.sig"
 """Raw Ed25519 over SHA256SUMS, 64 bytes, for openssl."""
 SSH_SIGNATURE = "SHA256SUMS.sshsig"
 ENVELOPE = "release.dsse.json"
+SIGSTORE = "release.sigstore.json"
 CHECKPOINT = "checkpoint"
 TIMESTAMP = "timestamp.tsr"
+LEAVES = "leaves.jsonl"
 
 BESIDE = frozenset({SUMS, SIGNATURE, SSH_SIGNATURE, ENVELOPE, SIGSTORE, CHECKPOINT, TIMESTAMP})
 """What SHA256SUMS does not list, for it is made after it."""

@@ -7,9 +7,8 @@ from runner.canonical import canonical
 from runner.errors import DocumentError
 from runner.parsing import parse_json
 from runner.signing.errors import SignatureError
+from runner.signing.layout import LEAVES
 from runner.verification.model import Finding
-
-LEAVES = "leaves.jsonl"
 
 
 def leaf(attempt: str, run_sha256: str, void: str | None = None) -> bytes:

@@ -8,8 +8,8 @@ from runner.canonical import canonical
 from runner.parsing import parse_json
 from runner.signing import dsse
 from runner.signing.errors import SignatureError
+from runner.signing.layout import SIGSTORE
 
-SIGSTORE = "release.sigstore.json"
 MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
 

@@ -3,26 +3,21 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from runner.durable import NAME
+from runner.publishing.names import PLAIN_PATH, check_names
 from runner.signing.errors import SignatureError
+from runner.signing.layout import LEAVES, SUMS
 from runner.verification.model import Finding
 
-SUMS = "SHA256SUMS"
-
-_PATH = re.compile(rf"{NAME.pattern}(/{NAME.pattern})*")
-_LINE = re.compile(rf"([0-9a-f]{{64}})  ({_PATH.pattern})")
+_LINE = re.compile(rf"(?P<sha256>[0-9a-f]{{64}})  (?P<path>{PLAIN_PATH.pattern})")
 
 
 def sums(digests: Mapping[str, str]) -> bytes:
     """Give the file for paths and their SHA-256 in hex, in the order of `LC_ALL=C sort`.
 
     Raises:
-        ValueError: a path is none that every tool reads alike, or differs from another in case alone.
+        NamesError: a path is none that every tool reads alike, or stands in the way of another.
     """
-    folded = {path.casefold() for path in digests}
-    odd = next((path for path in digests if not _PATH.fullmatch(path)), None)
-    if odd is not None or len(folded) != len(digests):
-        raise ValueError(f"such paths cannot be published: {odd or 'two that differ in case alone'}")
+    check_names(path for path in digests if path != LEAVES)
     return "".join(f"{digests[path]}  {path}\n" for path in sorted(digests)).encode()
 
 
@@ -39,12 +34,12 @@ def parse_sums(data: bytes, file: str) -> dict[str, str]:
         found = _LINE.fullmatch(line)
         if found is None:
             raise SignatureError(file=f"{file}:{number}", found="another form", expected="a digest and a plain path")
-        path, last = found[2], next(reversed(listed), "")
+        path, last = found["path"], next(reversed(listed), "")
         if path in listed:
             raise SignatureError(file=f"{file}:{number}", found=f"{path} once more", expected="each file once")
         if path < last:
             raise SignatureError(file=f"{file}:{number}", found=f"{path} after {last}", expected="the order of C")
-        listed[path] = found[1]
+        listed[path] = found["sha256"]
     return listed
 
 
