@@ -69,6 +69,8 @@ class Verdict:
     duration_ms: int = 0
     report: LauncherReport | None = None
     """What the launcher of the unit with the submitted code saw."""
+    driver_report: LauncherReport | None = None
+    """What the launcher of the driver's unit saw, where there is one."""
     private_log: bytes = b""
     """What the unit printed: kept privately by digest, never published, never read for a verdict."""
 

@@ -79,6 +79,17 @@ def _texts(spec: EvaluatorSpec, field: str, value: object, *, empty: bool = True
     return texts
 
 
+def read_weights(spec: EvaluatorSpec, field: str) -> dict[str, int]:
+    """Read a table of names and whole numbers above zero."""
+    value = spec.options.get(field)
+    if not isinstance(value, Mapping) or not value:
+        raise _wrong(spec, field, repr(value), "a table: a name -> a whole number above zero")
+    for name, weight in value.items():
+        if not isinstance(weight, int) or isinstance(weight, bool) or weight <= 0:
+            raise _wrong(spec, f"{field}.{name}", repr(weight), "a whole number above zero")
+    return {str(name): int(weight) for name, weight in value.items()}
+
+
 def is_relative(path: str) -> bool:
     """Whether a text is a relative path in its only spelling."""
     return path.isprintable() and "\\" not in path and not {"", ".", ".."} & set(path.split("/"))

@@ -50,6 +50,15 @@ def read_private_files(folder: Path) -> PrivateFiles:
     )
 
 
+def read_folder_files(folder: Path) -> dict[str, bytes]:
+    """Read every file of a `private/` folder by its path there; bytecode and caches are passed over.
+
+    Raises:
+        EvaluatorError: it has links or special files, or is too large.
+    """
+    return _read(folder)
+
+
 def read_private_file(folder: Path, path: str) -> bytes:
     """Read one file of a `private/` folder.
 

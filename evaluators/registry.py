@@ -3,19 +3,29 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from evaluators.driven import build_checks, build_command
 from evaluators.errors import OptionError
 from evaluators.json_match import build_json_match
-from evaluators.model import Evaluator, EvaluatorSpec
+from evaluators.model import Assurance, Evaluator, EvaluatorSpec
 from evaluators.pytest_sites import build_pytest
 from evaluators.review_findings import build_review_findings
 
 Builder = Callable[[EvaluatorSpec, object], Evaluator]
 
 KINDS: Final[Mapping[str, Builder]] = {
+    "checks": build_checks,
+    "command": build_command,
     "json-match": build_json_match,
     "pytest": build_pytest,
     "review-findings": build_review_findings,
 }
+
+
+def assurance_of(spec: EvaluatorSpec) -> Assurance:
+    """Say how far submitted code will be from what judges it; every verdict says it too."""
+    if spec.kind == "pytest":
+        return Assurance.IN_PROCESS
+    return Assurance.EXIT_CODE if spec.kind == "command" and "argv" in spec.options else Assurance.SPLIT
 
 
 def build(spec: EvaluatorSpec, frozen: object = None) -> Evaluator:

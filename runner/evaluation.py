@@ -195,6 +195,8 @@ def _judge(evaluation: Evaluation, evaluator: Evaluator) -> None:
     evaluation.keep(verdict.private_log)
     if verdict.report is not None:
         evaluation.walls[f"evaluators/{evaluator.id}"] = verdict.report
+    if verdict.driver_report is not None:
+        evaluation.walls[f"drivers/{evaluator.id}"] = verdict.driver_report
     evaluation.rulings.append(
         writing.ruling(
             verdict,

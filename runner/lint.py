@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from evaluators.model import Assurance
+from evaluators.registry import assurance_of
 from runner.agents.registry import AGENTS
 from runner.config import ReleaseConfig
 from runner.finding import Finding, Severity, Subject
@@ -13,7 +15,7 @@ from runner.gateway.routes import PROTOCOLS, speaks
 from runner.host_copies import host_copies
 from runner.inputs import Inputs
 from runner.nomination import PATCH_SUFFIX
-from runner.nomination_lint import IN_PROCESS, Aids, fixed_distributions, lint_nomination
+from runner.nomination_lint import Aids, fixed_distributions, lint_nomination
 from runner.proof import PROOFS
 from runner.roster import Agent, Budget, Candidate, NetworkMode, Route, Status
 from runner.settings import Settings, is_hidden
@@ -160,8 +162,8 @@ def _assurance(inputs: Inputs, subject: Subject) -> Iterator[Finding]:
         return
     for nomination in inputs.nominations:
         for spec in nomination.evaluators:
-            if spec.kind in IN_PROCESS:
-                message = f"evaluator {spec.id} of {nomination.id} judges in_process"
+            if (assurance := assurance_of(spec)) is not Assurance.SPLIT:
+                message = f"evaluator {spec.id} of {nomination.id} judges {assurance.value}"
                 yield subject.error("analysis.require_split", message, "remove the demand, or that evaluator")
 
 

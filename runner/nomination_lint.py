@@ -7,9 +7,9 @@ from pathlib import Path
 
 from evaluators.calibration import FEWEST_TWINS
 from evaluators.errors import EvaluatorError
-from evaluators.model import EvaluatorSpec
+from evaluators.model import Assurance, EvaluatorSpec
 from evaluators.private_files import read_private_files
-from evaluators.registry import build
+from evaluators.registry import assurance_of, build
 from evaluators.twins import find_twins, twinned
 from runner.documents.nomination import SdistFixture, SeededFixture
 from runner.errors import ToolchainError
@@ -24,9 +24,6 @@ from runner.toolchain import Lock, parse_lock
 from sandbox.errors import PatchError
 from sandbox.patch_text import named_paths
 from sandbox.spec import WORKSPACE_ROOT
-
-IN_PROCESS = frozenset({"pytest"})
-"""Evaluator kinds whose verdicts have the assurance `in_process`."""
 
 _ANYWHERE = (b"a", b".a", b"a/b.py", b"tests/test_a.py", b"a/b/c/d.txt", b"setup.cfg")
 _TEST_SETTINGS = (
@@ -46,7 +43,7 @@ def count_twins(spec: EvaluatorSpec) -> int | None:
         EvaluatorError: its kind, options or private files are not what they must be.
     """
     build(spec)
-    if spec.kind not in IN_PROCESS:
+    if assurance_of(spec) is not Assurance.IN_PROCESS:
         return None
     return len(twinned(find_twins(read_private_files(spec.folder).sources)))
 
@@ -106,6 +103,9 @@ def _evaluators(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
         except EvaluatorError as error:
             yield subject.error(field, str(error), "mend the evaluator's table or its private files")
             continue
+        if assurance_of(spec) is Assurance.EXIT_CODE:
+            mend = "write a driver ('program') that reaches the submission through an adapter"
+            yield subject.warning(field, "submitted code can end with status 0 whenever it likes", mend)
         if twins is not None and twins < FEWEST_TWINS:
             mend = "compare with literals in more tests, or add pairs in private/twins/"
             yield subject.error(

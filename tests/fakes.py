@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from sandbox.api import Changes, Gate, HostFacts, LauncherReport, Pack, WorkspaceRequest
 from sandbox.spec import AGENT_HOME, WORKSPACE_ROOT, ObjectId, UnitSpec, WorkspaceId
@@ -119,7 +120,9 @@ class PlainSandbox:
     @contextlib.contextmanager
     def start(self, spec: UnitSpec) -> Iterator[PlainRunning]:
         self.started.append(spec)
-        place = self.folder / (spec.workspace or ".")
+        place = self.folder / (spec.workspace or "alone")
+        for name in ("tmp", "home", "work"):
+            (place / name).mkdir(parents=True, exist_ok=True)
         paths = {WORKSPACE_ROOT: place / "work", AGENT_HOME: place / "home", "/tmp": place / "tmp"}
         paths |= {mount.target: self.folder / "objects" / mount.object for mount in spec.mounts}
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(place / "home"), "TMPDIR": str(place / "tmp")}
@@ -202,12 +205,31 @@ def lay(pack: Pack, place: Path) -> None:
 
 
 def _feed(source: int, process: subprocess.Popen[bytes], paths: dict[str, Path]) -> None:
-    with os.fdopen(source, "rb") as stream:
-        text = stream.read().decode()
+    """Pass on what a program is given: one text, or frames (their lengths begin with a zero byte) as they come."""
     sink = process.stdin
-    if sink is not None:
-        with contextlib.suppress(BrokenPipeError), sink:
-            sink.write(moved(text, paths).encode())
+    with os.fdopen(source, "rb", buffering=0) as stream, contextlib.suppress(BrokenPipeError):
+        if sink is None:
+            return
+        with sink:
+            head = stream.read(4) or b""
+            if not head.startswith(b"\0"):
+                sink.write(moved((head + _rest(stream)).decode(), paths).encode())
+                return
+            while len(head) == 4:
+                length, frame = int.from_bytes(head, "big"), b""
+                while len(frame) < length and (more := stream.read(length - len(frame))):
+                    frame += more
+                frame = moved(frame.decode(), paths).encode()
+                sink.write(len(frame).to_bytes(4, "big") + frame)
+                sink.flush()
+                head = stream.read(4) or b""
+
+
+def _rest(stream: IO[bytes]) -> bytes:
+    parts = []
+    while more := stream.read(1 << 20):
+        parts.append(more)
+    return b"".join(parts)
 
 
 def _wait(process: subprocess.Popen[bytes], ended: int) -> None:

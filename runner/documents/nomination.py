@@ -157,6 +157,14 @@ class EvaluatorTable(Shape):
     With `sites` (a table: a site's name -> its test modules) each site is judged by itself, `guards` (test modules) in
     every one; the score is the part of the sites that is fixed, and `pass_threshold` ("1") of it passes.
 
+    `command`, a driver of the nomination's on the trusted side: `program` (a Python file of `private/` that uses
+    `cleanroom_driver`), `cases` (the names of all it reports), `wall_s`. Or, believed by its exit status alone: `argv`
+    (from the workspace root; `{python}` first, or an absolute path), `files` (a place in the workspace -> a file of
+    `private/` laid there), `wall_s`.
+
+    `checks`, likewise a driver: `script` (a Python file of `private/`), `weights` (a check's name -> a whole number),
+    `pass_threshold` ("1"), `wall_s`. A check that is never reported has failed.
+
     `json-match`, an answer in JSON: `file` (where it stands in the workspace), `expected` (a JSON file of `private/`),
     `unordered` (lists count as sets of what is in them). Types count: true is not 1, 1 is not 1.0.
 

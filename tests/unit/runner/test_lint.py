@@ -129,6 +129,11 @@ ONE_TWIN = "from wordcount import count\n\n\ndef test_hidden_two():\n    assert 
             {"solution/solution.patch": "diff --git a/x b/y\nnonsense\n"}, ("error", ""), id="broken-solution"
         ),
         pytest.param({"wrong/one.patch": None}, ("warning", "wrong/"), id="no-wrong-repair"),
+        pytest.param(
+            toml('kind = "pytest"', 'kind = "command"\nargv = ["{python}", "-c", "import wordcount"]'),
+            ("warning", "evaluators[0]"),
+            id="exit-status",
+        ),
         pytest.param({"requirements.txt": "pytest\n"}, ("error", "line 1"), id="unpinned"),
         pytest.param({"requirements.txt": "-r other.txt\n"}, ("error", "line 1"), id="option-in-requirements"),
         pytest.param(

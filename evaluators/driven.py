@@ -1,0 +1,194 @@
+"""Evaluators `checks` and `command`: an author's driver on the trusted side, submitted code in another unit.
+
+`checks` weighs named checks; `command` wants all of its cases. Both reach the submission through `cleanroom_driver`
+alone (evaluators/split_side), so that expected values never stand where submitted code runs.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+from evaluators.driven_ruling import Scale, rule
+from evaluators.errors import EvaluatorError, OptionError
+from evaluators.exit_status import ExitStatus, build_exit_status
+from evaluators.model import Bench, EvaluatorSpec, Submission, Verdict
+from evaluators.options import as_values, read_count, read_fraction, read_path, read_texts, read_weights, refuse_unknown
+from evaluators.packing import pack_files
+from evaluators.private_files import read_folder_files
+from evaluators.public_tests import environment
+from evaluators.pytest_suite import import_folders
+from evaluators.split import Conversation, Side, converse
+from evaluators.split_frames import Frame
+from evaluators.submitted_files import Absent, read_submitted
+from sandbox.api import Pack, WorkspaceRequest
+from sandbox.spec import AGENT_HOME, MIB, PYTHON, WORKSPACE_ROOT, Limits, Mount, Role, UnitSpec
+
+SIDE = Path(__file__).with_name("split_side")
+SIDE_TARGET = "/opt/side"
+DRIVER_TARGET = "/opt/driver"
+
+_MOST_READ = 8 * MIB
+_CHANNEL_BYTES = 1024 * MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driven:
+    """A driver, its private files, and what its cases are worth."""
+
+    spec: EvaluatorSpec
+    program: str
+    scale: Scale
+    files: Mapping[str, bytes]
+    side: Mapping[str, bytes]
+    wall: timedelta | None = None
+
+    @property
+    def id(self) -> str:
+        """Name in the nomination."""
+        return self.spec.id
+
+    def digest(self) -> str:
+        """SHA-256 over both sides' programs, private files and options."""
+        whole = {
+            "kind": self.spec.kind,
+            "side": _digests(self.side),
+            "files": _digests(self.files),
+            "options": as_values(self.spec.options),
+        }
+        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+    def expected_cases(self) -> tuple[str, ...]:
+        """Ids of the declared cases, in order."""
+        return tuple(self.scale.weights)
+
+    def judge(self, submission: Submission, bench: Bench) -> Verdict:
+        """Judge one submission.
+
+        Raises:
+            EvaluatorError, SandboxError: a fault, before submitted code started.
+        """
+        talk = self._converse(submission, bench)
+        return replace(
+            rule(self.scale, talk),
+            duration_ms=talk.driver.usage.wall_ms,
+            report=talk.submitted_report,
+            driver_report=talk.driver_report,
+            private_log=talk.driver_log + talk.submitted_log,
+        )
+
+    def _converse(self, submission: Submission, bench: Bench) -> Conversation:
+        sandbox, limits = bench.sandbox, self._limits(bench.limits)
+        request = WorkspaceRequest(layers=submission.base, limits=limits, lay=submission.change)
+        with sandbox.workspace(request) as workspace:
+            below = UnitSpec(
+                role=Role.SUBMITTED,
+                argv=_argv(),
+                limits=limits,
+                workspace=workspace,
+                mounts=(Mount(object=sandbox.store(self._pack("serving")), target=SIDE_TARGET), *bench.toolchain),
+            )
+            above = UnitSpec(
+                role=Role.DRIVER,
+                argv=_argv(),
+                limits=limits,
+                working_directory="/tmp",  # noqa: S108 - the unit's own
+                mounts=(
+                    Mount(object=sandbox.store(self._pack("driving")), target=SIDE_TARGET),
+                    Mount(object=sandbox.store(pack_files(self.files)), target=DRIVER_TARGET),
+                    *bench.toolchain,
+                ),
+            )
+            return converse(
+                sandbox,
+                Side(spec=above, task=self._driver_task(submission, bench)),
+                Side(spec=below, task=_submitted_task(bench)),
+                lambda question: _content(submission, question),
+            )
+
+    def _pack(self, program: str) -> Pack:
+        start = f"from split_side.{program} import main\n\nraise SystemExit(main())\n".encode()
+        return pack_files({"__main__.py": start} | {f"split_side/{name}": data for name, data in self.side.items()})
+
+    def _limits(self, limits: Limits) -> Limits:
+        return replace(limits, wall=self.wall or limits.wall, output_bytes=max(limits.output_bytes, _CHANNEL_BYTES))
+
+    def _driver_task(self, submission: Submission, bench: Bench) -> Frame:
+        return {
+            "driver": f"{DRIVER_TARGET}/{self.program}",
+            "toolchain": list(bench.python_path),
+            "message": submission.final_message,
+            "changed": sorted(entry.path.decode("utf-8", "replace") for entry in submission.change.entries),
+        }
+
+
+def _argv() -> tuple[str, ...]:
+    # -I and -S: no environment, no site folders, no working directory on the path; -B: no bytecode written.
+    return (PYTHON, "-I", "-S", "-B", SIDE_TARGET)
+
+
+def _submitted_task(bench: Bench) -> Frame:
+    return {
+        "harness": SIDE_TARGET,
+        "toolchain": list(bench.python_path),
+        "imports": list(import_folders(bench)),
+        "directory": WORKSPACE_ROOT,
+        "environment": {"PATH": "/usr/bin:/bin", "HOME": AGENT_HOME, "LANG": "C.UTF-8", **dict(environment(bench))},
+    }
+
+
+def _content(submission: Submission, question: Frame) -> Frame:
+    """Answer a driver that wants to read a file, from what was captured."""
+    path = question.get("path")
+    found = read_submitted(submission, path, _MOST_READ) if isinstance(path, str) else Absent.MISSING
+    return {"content": None if isinstance(found, Absent) else base64.b64encode(found).decode("ascii")}
+
+
+def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    return {path: hashlib.sha256(content).hexdigest() for path, content in files.items()}
+
+
+def build_checks(spec: EvaluatorSpec, frozen: object = None) -> Driven:
+    """Read the options of kind `checks`.
+
+    Raises:
+        EvaluatorError: options or files are not what they must be.
+    """
+    refuse_unknown(spec, {"script", "weights", "pass_threshold", "wall_s"})
+    scale = Scale(weights=read_weights(spec, "weights"), threshold=read_fraction(spec, "pass_threshold", "1"))
+    return _built(spec, frozen, "script", scale)
+
+
+def build_command(spec: EvaluatorSpec, frozen: object = None) -> Driven | ExitStatus:
+    """Read the options of kind `command`: a program of the trusted side, or `argv`, believed by its exit status.
+
+    Raises:
+        EvaluatorError: options or files are not what they must be.
+    """
+    if "argv" in spec.options:
+        return build_exit_status(spec, frozen)
+    refuse_unknown(spec, {"program", "cases", "wall_s"})
+    cases = read_texts(spec, "cases")
+    if not cases:
+        raise OptionError(evaluator=spec.id, field="cases", found="none", expected="the names of its cases")
+    return _built(spec, frozen, "program", Scale(weights=dict.fromkeys(cases, 1)))
+
+
+def _built(spec: EvaluatorSpec, frozen: object, field: str, scale: Scale) -> Driven:
+    if frozen is not None:
+        raise EvaluatorError(f"evaluator {spec.id}: a calibration, which {spec.kind} has none of")
+    program, files = read_path(spec, field), read_folder_files(spec.folder)
+    if program not in files:
+        raise OptionError(evaluator=spec.id, field=field, found=program, expected="a file of private/")
+    wall = read_count(spec, "wall_s")
+    return Driven(
+        spec=spec,
+        program=program,
+        scale=scale,
+        files=files,
+        side={path.name: path.read_bytes() for path in sorted(SIDE.glob("*.py"))},
+        wall=None if wall is None else timedelta(seconds=wall),
+    )
