@@ -28,6 +28,7 @@ from runner.documents.facts import (
     Unavailable,
     VoidFact,
 )
+from runner.documents.journal import State
 from runner.documents.manifest import Manifest
 from runner.documents.proof import HostProofs
 from runner.documents.seal import Trial
@@ -36,13 +37,14 @@ from runner.errors import RunnerError, StorageError
 from runner.evaluation import evaluate, reopen
 from runner.gateway.errors import GatewayError
 from runner.grading import Made, grading, void
+from runner.journal import reached, read_journal
 from runner.parsing import read_file
 from runner.roster import Agent, Candidate, NetworkMode
 from runner.runtime import Room, Runtime
 from runner.shots import Shot, grade_first, played_tests, shot_results, shot_tests
 from runner.single_shot import is_tested, news, told
 from runner.staging import Staged, Stages
-from runner.store import BEGUN, SUBMISSION, Store
+from runner.store import BEGUN, SUBMISSION, Store, may_have_run
 from runner.trail import FIRST_WALLS, LEDGER, SOLUTION, Trail, cost_of, discard, left_lines, left_recordings
 from sandbox.api import Pack, WorkspaceRequest
 from sandbox.capture import Capture, capture
@@ -122,6 +124,7 @@ class Attempts:
     def _available(self, trail: Trail, staged: Staged) -> bool:
         """Ask the frozen question; who does not answer it is sealed as unavailable."""
         limits = self.manifest.limits.preflight.limits()
+        self.store.note(trail.trial, State.PROBING)
         trail.asked = self.runtime.preflight(trail.candidate, limits, trail.take, trail.tapes)
         trail.walls |= {f"preflight-{at}": ran.result.report for at, ran in enumerate(trail.asked.runs, 1)}
         preflight = trail.asked.preflight
@@ -160,7 +163,8 @@ class Attempts:
     def _work(self, trail: Trail, staged: Staged, task: AgentTask) -> Capture:
         """Let the candidate work, and read what it left once its unit is gone."""
         limits = self.manifest.limits.solution.limits()
-        trail.phase = Phase.WORKSPACE
+        # Before a second shot a model has worked already: what is cut there was cut in the work.
+        trail.phase = Phase.WORKSPACE if trail.first is None else Phase.SOLUTION
         home = self.runtime.home_of(trail.candidate)
         request = WorkspaceRequest(layers=staged.layers, limits=limits, home=home)
         with self.stages.sandbox.workspace(request) as workspace:
@@ -175,6 +179,8 @@ class Attempts:
                 tapes=trail.tapes(SOLUTION),
                 asked=() if trail.first is None else trail.first.ran.lines,
             )
+            if trail.played is None:
+                self.store.note(trail.trial, State.RUNNING)
             trail.ran = self.runtime.run(trail.candidate, task, room, trail.take)
             trail.walls["solution"] = trail.ran.result.report
             trail.phase = Phase.CAPTURE
@@ -269,13 +275,18 @@ class Attempts:
         self.store.seal_grading(document, evaluation.files() | {"host.json": canonical(self._host())})
 
     def seal_lost(self, trial: Trial, candidate: Candidate, staged: Staged) -> None:
-        """Seal a try whose runner was killed, with the ledger lines it had acknowledged."""
+        """Seal a try whose runner was killed, with the ledger lines it had acknowledged.
+
+        Its phase says whether its agent may have been at work: the retry rule asks for that.
+        """
         folder = self.store.folder(trial)
-        left = folder / LEDGER
-        lines = left_lines(left)
+        lines = left_lines(folder / LEDGER)
+        worked = may_have_run(reached(read_journal(self.store.journal), trial))
+        phase = Phase.SOLUTION if worked else Phase.PREFLIGHT
         why = "the runner was killed before the try was sealed"
-        fact = VoidFact(blame=Blame.RUNNER, phase=Phase.SOLUTION, reason=why, interrupted=True)
-        spent = Phases(solution=Spent(cost_usd=cost_of(lines))) if lines else Phases()
+        fact = VoidFact(blame=Blame.RUNNER, phase=phase, reason=why, interrupted=True)
+        cost = Spent(cost_usd=cost_of(lines)) if lines else None
+        spent = Phases(solution=cost) if worked else Phases(preflight=cost)
         begun = parse(Begun, read_file(folder / BEGUN), str(folder / BEGUN))
         made = Made(origin=self._origin(candidate, staged), started_ms=begun.started_ms, ended_ms=None, phases=spent)
         files = {"ledger.jsonl": canonical_lines(lines)} if lines else {}

@@ -10,6 +10,7 @@ from runner.agents.registry import AGENTS
 from runner.attempt import Attempts
 from runner.bundles.bundle import Bundle
 from runner.bundles.held import load_runtimes
+from runner.documents.journal import State
 from runner.documents.runtimes import RuntimeName
 from runner.errors import DocumentError, UsageError
 from runner.folder import list_files
@@ -17,10 +18,12 @@ from runner.freezer import Frozen, accounts_of
 from runner.gateway.serving import address, gateway_unit
 from runner.host_proofs import Prover, digests, host_now, keep_copies
 from runner.inputs import Inputs
+from runner.journal import Scribe, sole_writer
 from runner.logins import authorities, load_logins
 from runner.outcome import Outcome
 from runner.purse import Purse
-from runner.release import PreparedNomination, manifest_digest
+from runner.recovering import counted, recover
+from runner.release import PreparedNomination
 from runner.reports.aggregate import planned
 from runner.roster import Candidate
 from runner.runtime import Runtime
@@ -29,7 +32,7 @@ from runner.selection import candidate_keys, select
 from runner.settings import Settings
 from runner.solution import patched
 from runner.staging import Staged, Stages
-from runner.store import Store, spent_of, state
+from runner.store import Store, spent_of, state, store_for
 from sandbox.api import Pack
 from sandbox.client import open_sandbox
 from sandbox.errors import KeeperError, SandboxError
@@ -63,7 +66,7 @@ class Done:
     @property
     def is_idle(self) -> bool:
         """Whether nothing was left to do."""
-        return self.tries == 0 and self.gradings == 0
+        return self.tries == 0 and self.gradings == 0 and self.voids == 0
 
 
 def selected(inputs: Inputs, cells: tuple[Cell, ...], wanted: Wanted) -> tuple[Cell, ...]:
@@ -95,10 +98,9 @@ def selected(inputs: Inputs, cells: tuple[Cell, ...], wanted: Wanted) -> tuple[C
     return tuple(sorted(chosen, key=lambda cell: (order[cell.candidate], ranks[cell.nomination], cell.attempt)))
 
 
-def store_of(frozen: Frozen) -> Store:
-    """Give the store of a release's evidence."""
-    manifest = frozen.manifest
-    return Store(root=frozen.inputs.places.store, release=manifest.release, manifest_sha256=manifest_digest(manifest))
+def store_of(frozen: Frozen, scribe: Scribe | None = None) -> Store:
+    """Give the store of a release's evidence; without a scribe it is only read."""
+    return store_for(frozen.inputs.places.store, frozen.manifest, scribe)
 
 
 def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell) -> Done:
@@ -111,17 +113,24 @@ def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell) ->
         HostError: the walls must be tried first, and this is not root.
         SandboxError: the host cannot hold a clean room, or lost it.
     """
-    store = store_of(frozen)
+    store = store_of(frozen, Scribe(clock=_now))
     cells = selected(frozen.inputs, planned(frozen.manifest), wanted)
     todo = _todo(frozen, store, cells, wanted)
     if not todo:
+        with sole_writer(store.root / store.release, wait=False) as is_alone:
+            if is_alone:
+                _recover(store, frozen, tell)
         return Done(tries=0, gradings=0, voids=0)
     candidates = {each.id: each for each in frozen.manifest.candidates}
     active = tuple(candidates[name] for name in dict.fromkeys(step.cell.candidate for step in todo))
     check_runnable(settings, frozen, active)
     bundles = load_runtimes(active, frozen.inputs.config.clean_room, settings, frozen.inputs.file)
-    with _attempts(settings, frozen, store, active, bundles, tell) as attempts:
+    with (
+        _attempts(settings, frozen, store, active, bundles, tell) as attempts,
+        sole_writer(store.root / store.release, wait=True),
+    ):
         # Again, now that the lock is ours: until then another run may have gone on with the same attempts.
+        _recover(store, frozen, tell)
         todo = _todo(frozen, store, cells, wanted)
         run = _Run(frozen=frozen, attempts=attempts, candidates=candidates, wanted=wanted, tell=tell)
         for place, step in enumerate(todo, 1):
@@ -129,6 +138,12 @@ def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell) ->
             if run.exhausted is not None:
                 break
         return Done(tries=run.tries, gradings=run.gradings, voids=run.voids, exhausted=run.exhausted)
+
+
+def _recover(store: Store, frozen: Frozen, tell: Tell) -> None:
+    """Write the lines that a killed runner owes the journal."""
+    for line in recover(store, planned(frozen.manifest), frozen.manifest.retry_policy.canonical_grading):
+        tell(line)
 
 
 def _todo(frozen: Frozen, store: Store, cells: tuple[Cell, ...], wanted: Wanted) -> list[Step]:
@@ -265,7 +280,7 @@ class _Run:
                 self.exhausted = spent
                 self.tell(f"{place} {step.cell}: not run: the release's budget is used up: {spent}")
                 return
-            self.tell(f"{place} {step.cell}: {step.action.value} try {step.number} ({step.why})")
+            self.tell(f"{place} {step}")
             try:
                 self._do(step)
             except KeeperError:
@@ -275,8 +290,11 @@ class _Run:
                 self.tell(f"{place} {step.cell}: a fault: {error}")
                 self.voids += 1
                 return
-            states = _states(store, step.cell, rules.canonical_grading)
+            tries = store.tries(step.cell)
+            states = tuple(state(each, rules.canonical_grading) for each in tries)
             last = states[-1]
+            if (digest := counted(tries[-1], rules.canonical_grading)) is not None:
+                store.note(tries[-1].trial, State.SEALED, digest)
             self.voids += last.standing in {Standing.VOID, Standing.UNGRADED}
             self.tell(f"{place} {step.cell}: {last.outcome or Outcome.VOID}")
             step = next_step(step.cell, states, rules)

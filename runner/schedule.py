@@ -1,7 +1,7 @@
 """What is left to do: planned attempts x what is sealed already -> the next step of each attempt. Pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol, assert_never
 
@@ -10,7 +10,7 @@ from runner.errors import BegunError
 from runner.outcome import Outcome
 
 INTERRUPTIONS = 5
-"""How many tries of an attempt may be lost with their runner or keeper: more is a cause, not an accident."""
+"""How many tries of an attempt may be lost before a model worked in them: more is a cause, not an accident."""
 
 GRADINGS = 3
 """How often a submission is graded, at most, before somebody has to look at it."""
@@ -68,7 +68,15 @@ class TryState:
     """None as long as it has none."""
     blame: Blame | None = None
     interrupted: bool = False
+    """It was cut: its runner or keeper was killed, or somebody stopped it."""
+    worked: bool = False
+    """A model may have been at work in it."""
     gradings: int = 0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it was cut before a model worked: what it would have been is simply tried next."""
+        return self.interrupted and not self.worked
 
 
 class Action(StrEnum):
@@ -90,6 +98,11 @@ class Step:
     why: str
     lost: int | None = None
     """A try whose runner was killed; it is sealed as void before anything else is done."""
+
+    def __str__(self) -> str:
+        closing = () if self.lost is None else (f"close try {self.lost} as void",)
+        doing = () if closing and self.action is Action.SKIP else (f"{self.action} try {self.number}",)
+        return f"{self.cell}: {', '.join((*closing, *doing))} ({self.why})"
 
 
 def schedule(
@@ -119,8 +132,8 @@ def next_step(cell: Cell, tries: tuple[TryState, ...], rules: Rules, *, retry_un
     last = tries[-1]
     match last.standing:
         case Standing.OPEN:
-            why = f"try {last.number} was lost with its runner"
-            return Step(cell=cell, action=Action.RUN, number=last.number + 1, why=why, lost=last.number)
+            void = replace(last, standing=Standing.VOID, blame=Blame.RUNNER, interrupted=True)
+            return replace(_repeat_void(cell, (*tries[:-1], void), rules), lost=last.number)
         case Standing.CAPTURED | Standing.UNGRADED:
             return _grade(cell, last, rules)
         case Standing.VOID:
@@ -153,17 +166,18 @@ def _grade(cell: Cell, last: TryState, rules: Rules) -> Step:
 
 def _repeat_void(cell: Cell, tries: tuple[TryState, ...], rules: Rules) -> Step:
     last = tries[-1]
-    if last.interrupted:
-        lost = sum(each.interrupted for each in tries)
+    if last.is_free:
+        lost = sum(each.is_free for each in tries)
         if lost >= INTERRUPTIONS:
-            return _skip(cell, last, f"{lost} tries were lost with their runner or keeper; look at the host first")
-        return _again(cell, last, f"try {last.number} was lost with its runner")
-    spent = sum(each.standing is Standing.VOID and not each.interrupted for each in tries)
+            return _skip(cell, last, f"{lost} tries were cut before a model worked; look at the host first")
+        return _again(cell, last, f"try {last.number} was cut before a model worked")
+    spent = sum(each.standing is Standing.VOID and not each.is_free for each in tries)
+    said = f"try {last.number} was cut while its model worked" if last.interrupted else f"void in try {last.number}"
     if last.blame not in rules.void_blames:
-        return _skip(cell, last, f"void in try {last.number}; the release repeats no void by the {last.blame}")
+        return _skip(cell, last, f"{said}; the release repeats no void by the {last.blame}")
     if spent >= rules.void_tries:
-        return _skip(cell, last, f"void in try {last.number}; the release allows {_times(rules.void_tries)}")
-    return _again(cell, last, f"try {last.number} was void by the {last.blame}")
+        return _skip(cell, last, f"{said}; the release allows {_times(rules.void_tries)}")
+    return _again(cell, last, f"{said}, by the {last.blame}; the release allows {_times(rules.void_tries)}")
 
 
 def _repeat_unavailable(cell: Cell, tries: tuple[TryState, ...], rules: Rules, *, wanted: bool) -> Step:

@@ -1,4 +1,7 @@
-"""The store of one release's evidence: what was begun, what is sealed, and where it stands. Crash-safe."""
+"""The store of one release's evidence: what was begun, what is sealed, and where it stands. Crash-safe.
+
+Whoever writes into it keeps its journal: each sealed folder gets its line there (`runner/journal.py`).
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,12 +21,16 @@ from runner.artifacts import (
 from runner.disk import DISK, Disk
 from runner.documents.evidence import Begun, Grading, Submission, Void
 from runner.documents.facts import Facts, Phase, VoidFact
+from runner.documents.journal import State
 from runner.documents.ledger import LedgerLine
+from runner.documents.manifest import Manifest
 from runner.documents.seal import SEAL_NAME, SealKind, Trial
 from runner.errors import SealBrokenError
+from runner.journal import JOURNAL, Scribe, Told, reached, read_journal
 from runner.kept import FIRST
 from runner.outcome import Outcome, outcome
 from runner.parsing import read_file
+from runner.release import manifest_digest
 from runner.schedule import Cell, Standing, TryState
 
 BEGUN = "begun.json"
@@ -33,6 +40,7 @@ GRADING = "grading-"
 VOID = "void"
 
 _AFTER_CAPTURE = frozenset({Phase.PUBLIC_TESTS, Phase.EVALUATORS})
+_BEFORE_WORK = frozenset({Phase.PREFLIGHT, Phase.WORKSPACE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +61,10 @@ class Try:
     gradings: tuple[SealedGrading, ...]
     """In the order in which they were made."""
     void: Sealed | None
+    asks_model: bool
+    """Whether its candidate asks a model as soon as it works."""
+    reached: tuple[State, ...]
+    """What the journal says of it, where nothing of it is sealed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +74,28 @@ class Store:
     root: Path
     release: str
     manifest_sha256: str
+    asking: frozenset[str]
+    """The candidates that ask a model."""
+    scribe: Scribe | None = None
+    """Who keeps the journal; None: nothing is written."""
     disk: Disk = DISK
+
+    @property
+    def journal(self) -> Path:
+        """Give the journal's file."""
+        return self.root / self.release / JOURNAL
+
+    def note(self, trial: Trial, reached: State, sealed: str | None = None, *, recovered: bool = False) -> None:
+        """Write down what a try has reached, for good.
+
+        Raises:
+            StorageError: the disk failed or is full.
+        """
+        if self.scribe is None:
+            raise ValueError(f"{self.journal}: the store was opened to be read")
+        make_private(self.root, disk=self.disk)
+        told = Told(trial=trial, state=reached, sealed_sha256=sealed, recovered=recovered)
+        self.scribe.write(self.journal, told, disk=self.disk)
 
     def trial(self, cell: Cell, number: int) -> Trial:
         """Name one try."""
@@ -85,7 +118,7 @@ class Store:
 
     def begin(self, trial: Trial, *, runner: str, started_ms: int) -> None:
         """Record that a try starts, before anything is done for it."""
-        make_private(self.root, disk=self.disk)
+        self.note(trial, State.PLANNED)
         begun = Begun(trial=trial, runner=runner, started_ms=started_ms)
         folder = self.folder(trial)
         new_folder(folder.parent, folder.name, {BEGUN: canonical(begun)}, disk=self.disk)
@@ -93,7 +126,9 @@ class Store:
     def seal_submission(self, trial: Trial, files: Files) -> str:
         """Seal what was captured; gives the digest that gradings are bound to."""
         bond = Bond(kind=SealKind.SUBMISSION, trial=trial)
-        return seal_folder(self.folder(trial), SUBMISSION, files, bond, disk=self.disk)
+        digest = seal_folder(self.folder(trial), SUBMISSION, files, bond, disk=self.disk)
+        self.note(trial, State.CAPTURED, digest)
+        return digest
 
     def seal_grading(self, grading: Grading, files: Files) -> str:
         """Append a grading beside its submission; `files` do not hold grading.json."""
@@ -104,13 +139,17 @@ class Store:
             submission_sha256=grading.submission_sha256,
         )
         whole = {**files, "grading.json": canonical(grading)}
-        return seal_folder(self.folder(grading.trial) / GRADINGS, grading.id, whole, bond, disk=self.disk)
+        digest = seal_folder(self.folder(grading.trial) / GRADINGS, grading.id, whole, bond, disk=self.disk)
+        self.note(grading.trial, State.GRADED, digest)
+        return digest
 
     def seal_void(self, void: Void, files: Files) -> str:
         """Seal the end of a try that left no submission; `files` are what evidence there is."""
         whole = {**files, "void.json": canonical(void)}
         bond = Bond(kind=SealKind.VOID, trial=void.trial)
-        return seal_folder(self.folder(void.trial), VOID, whole, bond, disk=self.disk)
+        digest = seal_folder(self.folder(void.trial), VOID, whole, bond, disk=self.disk)
+        self.note(void.trial, State.VOID, digest)
+        return digest
 
     def tries(self, cell: Cell) -> tuple[Try, ...]:
         """Read all tries of an attempt; every sealed byte is hashed again.
@@ -138,13 +177,28 @@ class Store:
         folder = self.folder(trial)
         begun = parse(Begun, read_file(folder / BEGUN), str(folder / BEGUN))
         _check_bond(begun.trial, trial, folder / BEGUN)
+        submission, void = _sealed(folder / SUBMISSION, trial), _sealed(folder / VOID, trial)
+        is_open = submission is None and void is None
         return Try(
             trial=trial,
             begun=begun,
-            submission=_sealed(folder / SUBMISSION, trial),
+            submission=submission,
             gradings=tuple(_grading(each, trial) for each in grading_folders(folder)),
-            void=_sealed(folder / VOID, trial),
+            void=void,
+            asks_model=trial.candidate in self.asking,
+            reached=reached(read_journal(self.journal), trial) if is_open else (),
         )
+
+
+def store_for(root: Path, manifest: Manifest, scribe: Scribe | None = None) -> Store:
+    """Give the store of a frozen release; without a scribe it is only read."""
+    return Store(
+        root=root,
+        release=manifest.release,
+        manifest_sha256=manifest_digest(manifest),
+        asking=frozenset(each.id for each in manifest.candidates if not each.is_control),
+        scribe=scribe,
+    )
 
 
 def grading_folders(folder: Path) -> tuple[Path, ...]:
@@ -192,11 +246,21 @@ def state(trial: Try, rule: str = "first") -> TryState:
     if trial.submission is not None:
         return _state_of_submission(number, trial, trial.submission, rule)
     if trial.void is None:
-        return TryState(number=number, standing=Standing.OPEN)
+        return TryState(number=number, standing=Standing.OPEN, worked=trial.asks_model and may_have_run(trial.reached))
     facts = trial.void.document(Void, "void.json").facts
     if outcome(facts) is Outcome.UNAVAILABLE:
         return TryState(number=number, standing=Standing.UNAVAILABLE, outcome=Outcome.UNAVAILABLE)
-    return _void_state(number, Standing.VOID, facts.void, 0)
+    return _void_state(trial, Standing.VOID, facts.void)
+
+
+def may_have_run(reached: tuple[State, ...]) -> bool:
+    """Whether an agent may have been let to work, from what the journal says; where it says nothing, it may."""
+    return not reached or State.RUNNING in reached
+
+
+def never_worked(void: VoidFact) -> bool:
+    """Whether a void came about before its agent was let to work."""
+    return void.phase in _BEFORE_WORK
 
 
 def _state_of_submission(number: int, trial: Try, submission: Sealed, rule: str) -> TryState:
@@ -209,17 +273,18 @@ def _state_of_submission(number: int, trial: Try, submission: Sealed, rule: str)
         return TryState(number=number, standing=Standing.DONE, outcome=found, gradings=len(trial.gradings))
     own = submission.document(Submission, "submission.json").void
     standing = Standing.UNGRADED if own is None and is_faulty(facts) else Standing.VOID
-    return _void_state(number, standing, facts.void, len(trial.gradings))
+    return _void_state(trial, standing, facts.void)
 
 
-def _void_state(number: int, standing: Standing, void: VoidFact | None, gradings: int) -> TryState:
+def _void_state(trial: Try, standing: Standing, void: VoidFact | None) -> TryState:
     return TryState(
-        number=number,
+        number=trial.trial.try_,
         standing=standing,
         outcome=Outcome.VOID,
         blame=None if void is None else void.blame,
         interrupted=void is not None and void.interrupted,
-        gradings=gradings,
+        worked=trial.asks_model and (void is None or not never_worked(void)),
+        gradings=len(trial.gradings),
     )
 
 

@@ -17,12 +17,13 @@ from runner.parsing import read_file
 from runner.proof import PROOFS
 from runner.release import MANIFEST_BYTES
 from runner.reports.aggregate import planned
-from runner.schedule import Action, Cell, Standing, TryState, next_step
+from runner.schedule import Action, Cell, Standing, Step, TryState, next_step
 from runner.schemas import documents, schema_of
 from runner.store import BEGUN, GRADING, GRADINGS, SUBMISSION, VOID, Store, grading_folders, state
 from runner.verification.derived import check_grading, check_submission, check_void
 from runner.verification.exchanges import check_submission_exchanges, check_void_exchanges
 from runner.verification.folders import open_folder, read_one
+from runner.verification.journal import check_journal
 from runner.verification.model import Finding, Opened, Rebuild, Scope, differ
 from runner.verification.proofs import Proven, check_host, read_proofs
 from runner.verification.shots import check_shot_results, check_shots
@@ -148,9 +149,9 @@ class _Verification:
             return
         for at in range(1, len(states)):
             step = next_step(cell, states[:at], rules, retry_unavailable=True)
-            if step.action is not Action.RUN:
+            if step.action is not Action.RUN or step.lost is not None:
                 file = self.store.folder(self.store.trial(cell, states[at].number))
-                self.findings.append(Finding(file=str(file), found="another try", expected=f"none: {step.why}"))
+                self.findings.append(Finding(file=str(file), found="another try", expected=_no_other(step)))
         if why := _unfinished(states):
             self.unfinished.append(f"{cell}: {why}")
 
@@ -210,6 +211,9 @@ def verify_release(
         verification.controls(nomination)
     for cell in planned(manifest):
         verification.attempt(cell)
+    told = check_journal(store, planned(manifest))
+    verification.findings += told.findings
+    verification.unchecked += told.unchecked
     if rebuild is None:
         verification.unchecked.append(NOT_REBUILT)
     return VerifyReport(
@@ -229,6 +233,10 @@ def read_schemas(folder: Path) -> dict[str, Mapping[str, object]]:
 def model_schemas() -> dict[str, Mapping[str, object]]:
     """Give the schemas that the models say."""
     return {model.SCHEMA_NAME: schema_of(model) for model in documents()}
+
+
+def _no_other(step: Step) -> str:
+    return f"none before the lost try {step.lost} is sealed" if step.lost is not None else f"none: {step.why}"
 
 
 def _unfinished(states: tuple[TryState, ...]) -> str | None:

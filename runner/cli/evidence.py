@@ -17,14 +17,14 @@ from runner.errors import DocumentError, VerificationError
 from runner.freezer import RELEASES, NotFrozenError, load_frozen
 from runner.freezing import find_records
 from runner.inputs import Inputs, load_inputs
-from runner.release import load_manifest, manifest_digest, manifest_path
+from runner.release import load_manifest, manifest_path
 from runner.reports.aggregate import aggregate as gather
 from runner.reports.expected import differences, load_expected
 from runner.reports.markdown import markdown, notes
 from runner.reports.table import plain
 from runner.reports.terminal import coloured
 from runner.settings import Settings, host_settings, own_checkout
-from runner.store import Store
+from runner.store import Store, store_for
 from runner.verification.rebuilding import Rebuilder
 from runner.verify import read_schemas, verify_release
 from sandbox.git import scratch_repository
@@ -64,8 +64,7 @@ def _evidence(settings: Settings) -> tuple[Inputs, Manifest, Store]:
     if not path.exists():
         raise NotFrozenError(release=inputs.config.release)
     manifest = load_manifest(path)
-    store = Store(root=inputs.places.store, release=manifest.release, manifest_sha256=manifest_digest(manifest))
-    return inputs, manifest, store
+    return inputs, manifest, store_for(inputs.places.store, manifest)
 
 
 def _check_records(inputs: Inputs, manifest: Manifest) -> None:

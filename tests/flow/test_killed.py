@@ -45,15 +45,17 @@ def sleepers(seen: Traces) -> list[int]:
     return [each.pid for each in seen.programs if each.argv == ("sleep", SLEEP)]
 
 
-def resume_awake(bench: Bench) -> Said:
-    """Go on with a sleeper that is woken from outside, so that it comes to its end."""
-    runner, seen = start_asleep(bench, "--resume")
-    for pid in sleepers(seen):
-        kill(pid)
-    return finished(runner)
+CUT = "try 1 was cut while its model worked; the release allows one try"
 
 
-def test_a_runner_killed_while_the_candidate_works_leaves_a_try_that_the_next_run_voids(bench: Bench) -> None:
+def states(bench: Bench) -> list[str]:
+    """Give what the journal says, line by line."""
+    return [json.loads(line)["state"] for line in (bench.store / "journal.jsonl").read_bytes().splitlines()]
+
+
+def test_a_runner_killed_while_its_model_works_leaves_a_try_that_the_next_run_voids_and_does_not_repeat(
+    bench: Bench,
+) -> None:
     runner, seen = start_asleep(bench)
     kill(runner.pid)
     finished(runner)
@@ -64,14 +66,17 @@ def test_a_runner_killed_while_the_candidate_works_leaves_a_try_that_the_next_ru
     assert bench.run("verify", "--no-rebuild").code == 0
     assert bench.run("pilot", "--candidate", "sleeper").code == 2, "begun: only --resume goes on"
 
-    said = resume_awake(bench)
-    assert said.code == 0
-    assert "run try 2 (try 1 was lost with its runner)" in said.err
+    said = bench.run("pilot", "--candidate", "sleeper", "--resume")
+    assert (said.code, said.out) == (1, "0 tries, 0 further gradings, 1 void\n")
+    assert f"close try 1 as void ({CUT})" in said.err
     assert names(folder) == ["begun.json", "void"]
     assert fact(folder) == {"blame": "runner", "interrupted": True, "phase": "solution"}
     assert (folder / "void/ledger.jsonl").read_bytes().count(b"\n") >= 2, "acknowledged requests are kept"
     assert names(folder / "void/exchanges") == ["preflight-1.gz", "solution.gz"], "and what was asked in them"
-    assert (bench.attempt("sleeper") / "try-2/gradings/grading-1").is_dir()
+    assert states(bench) == ["planned", "probing", "running", "void"]
+    said = bench.run("pilot", "--candidate", "sleeper", "--resume")
+    assert (said.code, said.out) == (0, "nothing was left to do\n")
+    assert names(bench.attempt("sleeper")) == ["try-1"]
     assert bench.run("verify").code == 0
 
 
@@ -91,6 +96,7 @@ def test_a_submission_sealed_before_its_runner_was_killed_is_graded_and_not_run_
     finished(runner)
     await_gone(seen, bench.checkout)
     assert set(names(folder)) - {*GROWING} == {"begun.json", "submission"}
+    assert bench.run("verify", "--no-rebuild").code == 0
     sealed = listing(folder / "submission")
 
     said = bench.run("pilot", "--resume", "--candidate", "slow")
@@ -99,6 +105,7 @@ def test_a_submission_sealed_before_its_runner_was_killed_is_graded_and_not_run_
     assert names(folder) == ["begun.json", "gradings", "submission"]
     assert not (bench.attempt("slow") / "try-2").exists()
     assert '"outcome":"completed"' in (folder / "gradings/grading-1/grading.json").read_text()
+    assert states(bench) == ["planned", "probing", "running", "captured", "graded", "sealed"]
     assert bench.run("verify").code == 0
 
 
@@ -119,7 +126,7 @@ def with_init(seen: Traces) -> Traces | None:
 
 
 @pytest.mark.parametrize("whom", ["outer", "inner", "init"])
-def test_a_killed_keeper_or_systemd_ends_the_run_with_a_sentence_and_a_void_that_is_run_again(
+def test_a_killed_keeper_or_systemd_ends_the_run_with_a_sentence_and_a_void_that_is_not_repeated(
     bench: Bench, whom: Literal["outer", "inner", "init"]
 ) -> None:
     runner, seen = start_asleep(bench)
@@ -136,9 +143,9 @@ def test_a_killed_keeper_or_systemd_ends_the_run_with_a_sentence_and_a_void_that
     assert (folder / "void/ledger.jsonl").read_bytes().count(b"\n") >= 2, "acknowledged requests are kept"
     assert names(folder / "void/exchanges") == ["preflight-1.gz", "solution.gz"], "and what was asked in them"
 
-    said = resume_awake(bench)
-    assert said.code == 0
-    assert "run try 2" in said.err
+    said = bench.run("pilot", "--candidate", "sleeper,oracle", "--resume")
+    assert (said.code, said.out) == (0, "1 try, 0 further gradings, 0 void\n")
+    assert names(bench.attempt("sleeper")) == ["try-1"]
     assert groups_left(seen) == []
     assert bench.run("verify", "--no-rebuild").code == 0
 

@@ -35,9 +35,10 @@ from runner.documents.writing import end, public_tests, ruling, spent
 from runner.gateway.relay.recording import write_record
 from runner.grading import Made, Parts, grading, void
 from runner.host_proofs import digests, keep_copies
+from runner.journal import Scribe
 from runner.roster import Agent, Candidate, Route
 from runner.schedule import Cell
-from runner.store import Store
+from runner.store import Store, store_for
 from sandbox.termination import Cause, Termination, Usage
 from sandbox.tree import Kind
 from tests.unit.runner.proofs import a_sandbox_proof
@@ -135,7 +136,7 @@ def _nomination(validation: str | None) -> FrozenNomination:
 
 
 def a_store(root: Path, manifest: Manifest) -> Store:
-    return Store(root=root, release=manifest.release, manifest_sha256=sha256(canonical(manifest)))
+    return store_for(root, manifest, Scribe(clock=lambda: 1_000, run="0" * 16))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Laws of what runs next, from what is sealed already."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ from runner.config import RetryPolicy
 from runner.documents.facts import Blame
 from runner.errors import BegunError
 from runner.outcome import Outcome
-from runner.schedule import GRADINGS, Action, Cell, Standing, TryState, next_step, schedule
+from runner.schedule import GRADINGS, INTERRUPTIONS, Action, Cell, Standing, TryState, next_step, schedule
 
 CELL = Cell(candidate="oracle", nomination="slugs", attempt=1)
 OTHER = Cell(candidate="nop", nomination="slugs", attempt=1)
@@ -58,13 +58,38 @@ def test_resume_skips_what_is_done_and_says_why() -> None:
     assert (step.action, step.why) == (Action.SKIP, "completed in try 1")
 
 
-def test_a_try_lost_with_its_runner_is_closed_and_the_next_runs_whatever_the_rule_says() -> None:
-    open_try = TryState(number=1, standing=Standing.OPEN)
-    (step,) = schedule((CELL,), {CELL: (open_try,)}, Rules(), resume=True)
-    assert (step.action, step.number, step.lost) == (Action.RUN, 2, 1)
-    closed = void(blame=Blame.RUNNER, interrupted=True)
-    (step,) = schedule((CELL,), {CELL: (closed,)}, Rules(), resume=True)
-    assert (step.action, step.number, step.lost) == (Action.RUN, 2, None)
+@pytest.mark.parametrize("standing", [Standing.OPEN, Standing.VOID])
+def test_a_try_that_was_cut_before_a_model_worked_is_followed_by_the_next_whatever_the_rule_says(
+    standing: Standing,
+) -> None:
+    cut = replace(void(blame=Blame.RUNNER, interrupted=True), standing=standing)
+    (step,) = schedule((CELL,), {CELL: (cut,)}, Rules(void_blames=()), resume=True)
+    lost = 1 if standing is Standing.OPEN else None
+    assert (step.action, step.number, step.lost) == (Action.RUN, 2, lost)
+
+
+@pytest.mark.parametrize("standing", [Standing.OPEN, Standing.VOID])
+@pytest.mark.parametrize(
+    ("rules", "action"),
+    [
+        (Rules(), Action.SKIP),
+        (Rules(void_tries=2), Action.RUN),
+        (Rules(void_tries=2, void_blames=("provider",)), Action.SKIP),
+    ],
+)
+def test_the_rule_decides_about_a_try_that_was_cut_while_a_model_worked(
+    standing: Standing, rules: Rules, action: Action
+) -> None:
+    cut = replace(void(blame=Blame.RUNNER, interrupted=True), worked=True, standing=standing)
+    step = next_step(CELL, (cut,), rules)
+    assert (step.action, step.lost) == (action, 1 if standing is Standing.OPEN else None)
+
+
+@pytest.mark.parametrize("standing", [Standing.OPEN, Standing.VOID])
+def test_what_cuts_every_try_of_an_attempt_is_no_accident(standing: Standing) -> None:
+    cut = [void(number, Blame.RUNNER, interrupted=True) for number in range(1, INTERRUPTIONS + 1)]
+    assert next_step(CELL, tuple(cut[:-1]), Rules()).action is Action.RUN
+    assert next_step(CELL, (*cut[:-1], replace(cut[-1], standing=standing)), Rules()).action is Action.SKIP
 
 
 def test_a_captured_submission_is_graded_without_a_model_run() -> None:
@@ -122,6 +147,7 @@ STATES = st.builds(
     outcome=st.just(Outcome.VOID),
     blame=st.sampled_from([None, *Blame]),
     interrupted=st.booleans(),
+    worked=st.booleans(),
     gradings=st.integers(0, 5),
 )
 
@@ -130,17 +156,7 @@ STATES = st.builds(
 def test_no_finished_attempt_ever_runs_again_and_no_try_is_overwritten(
     tries: list[TryState], allowed: int, *, retry: bool
 ) -> None:
-    numbered = tuple(
-        TryState(
-            number=number,
-            standing=each.standing,
-            outcome=each.outcome,
-            blame=each.blame,
-            interrupted=each.interrupted,
-            gradings=each.gradings,
-        )
-        for number, each in enumerate(tries, 1)
-    )
+    numbered = tuple(replace(each, number=number) for number, each in enumerate(tries, 1))
     step = next_step(CELL, numbered, Rules(void_tries=allowed), retry_unavailable=retry)
     if step.action is Action.RUN:
         assert step.number == len(numbered) + 1

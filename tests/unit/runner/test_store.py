@@ -1,14 +1,17 @@
 """Laws of the store: what is sealed decides where a try stands, whatever happened to its runner."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from runner.config import RetryPolicy
 from runner.documents.facts import Blame, Phase, Unavailable, VoidFact
+from runner.documents.journal import State
 from runner.errors import SealBrokenError, SealTakenError
 from runner.outcome import Outcome
-from runner.schedule import Action, Standing, TryState, schedule
-from runner.store import choose, state
+from runner.schedule import Action, Standing, Step, TryState, schedule
+from runner.store import Store, choose, state
 from sandbox.termination import Cause, Termination, Usage
 from tests.unit.runner.evidence_maker import (
     IDLER,
@@ -50,20 +53,58 @@ def test_a_begun_try_stands_open_until_something_is_sealed(tmp_path: Path) -> No
         begin(store, SOLVER)
 
 
-def test_a_killed_runners_try_is_kept_closed_as_void_and_the_next_one_runs(tmp_path: Path) -> None:
+def test_a_try_that_was_cut_before_its_model_worked_is_closed_and_the_next_one_runs(tmp_path: Path) -> None:
     store = a_store(tmp_path, MANIFEST)
     trial = begin(store, SOLVER)
+    store.note(trial, State.PROBING)
     (store.folder(trial) / ".tmp-submission-1").mkdir()
-    rules = MANIFEST.retry_policy
-    (step,) = schedule((SOLVER,), store.states((SOLVER,), "first"), rules, resume=True)
+    step = next_of(store)
     assert (step.action, step.number, step.lost) == (Action.RUN, 2, 1)
-    end_void(store, trial, LOST)
-    (step,) = schedule((SOLVER,), store.states((SOLVER,), "first"), rules, resume=True)
+    assert step.why == "try 1 was cut before a model worked"
+    end_void(store, trial, LOST.model_copy(update={"phase": Phase.PREFLIGHT}))
+    step = next_of(store)
     assert (step.action, step.number, step.lost) == (Action.RUN, 2, None)
     attempt(store, SOLVER, Run(), number=2)
-    (step,) = schedule((SOLVER,), store.states((SOLVER,), "first"), rules, resume=True)
+    step = next_of(store)
     assert (step.action, step.why) == (Action.SKIP, "completed in try 2")
     assert (store.folder(trial) / ".tmp-submission-1").exists()
+
+
+def next_of(store: Store, rules: RetryPolicy = MANIFEST.retry_policy) -> Step:
+    (step,) = schedule((SOLVER,), store.states((SOLVER,), "first"), rules, resume=True)
+    return step
+
+
+def test_a_try_that_was_cut_while_its_model_worked_is_closed_and_the_rule_decides_about_another(tmp_path: Path) -> None:
+    store, twice = a_store(tmp_path, MANIFEST), RetryPolicy(void_tries=2)
+    trial = begin(store, SOLVER)
+    store.note(trial, State.RUNNING)
+    why = "try 1 was cut while its model worked"
+    step = next_of(store)
+    assert (step.action, step.lost, step.why) == (Action.SKIP, 1, f"{why}; the release allows one try")
+    step = next_of(store, twice)
+    assert (step.action, step.number, step.lost) == (Action.RUN, 2, 1)
+    assert step.why == f"{why}, by the runner; the release allows 2 tries"
+    end_void(store, trial, LOST)
+    step = next_of(store)
+    assert (step.action, step.lost, step.why) == (Action.SKIP, None, f"{why}; the release allows one try")
+    assert next_of(store, twice).action is Action.RUN
+
+
+def test_where_the_journal_says_nothing_of_a_try_a_model_may_have_worked(tmp_path: Path) -> None:
+    store = a_store(tmp_path, MANIFEST)
+    begin(store, SOLVER)
+    store.journal.unlink()
+    assert next_of(store).action is Action.SKIP
+
+
+def test_a_control_that_was_cut_runs_again_for_no_model_worked(tmp_path: Path) -> None:
+    store = replace(a_store(tmp_path, MANIFEST), asking=frozenset())
+    trial = begin(store, SOLVER)
+    store.note(trial, State.RUNNING)
+    assert (next_of(store).action, next_of(store).lost) == (Action.RUN, 1)
+    end_void(store, trial, LOST)
+    assert (next_of(store).action, next_of(store).lost) == (Action.RUN, None)
 
 
 def test_a_submission_without_a_grading_is_graded_again_and_never_run_again(tmp_path: Path) -> None:
