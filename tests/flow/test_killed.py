@@ -9,7 +9,7 @@ from typing import Literal
 
 import pytest
 
-from tests.flow.bench import SLEEP, Bench, Said, await_, finished, listing, names
+from tests.flow.bench import SLEEP, Bench, await_, finished, listing, names
 from tests.flow.traces import Traces, await_gone, groups_left, traces
 
 pytestmark = pytest.mark.systemd

@@ -16,6 +16,8 @@ from runner.disk import Disk
 from runner.documents.seal import SealKind, Trial
 from runner.durable import TEMPORARY, append_file, cut_file, make_folders, settle, settle_name, write_file
 from runner.errors import SealBrokenError, SealTakenError, UsageError
+from runner.journal import read_journal
+from runner.recovering import sealed_parts
 from runner.release import load_manifest, manifest_path, write_manifest
 from runner.schedule import Standing
 from tests.crashes import crashes
@@ -250,7 +252,9 @@ def test_a_derived_file_is_the_older_or_the_newer_one(memory: Path) -> None:
     assert explored(memory, write, check) == Tally(16, 0, 0)
 
 
-def test_no_crash_leaves_a_try_that_cannot_be_read_or_stands_before_what_was_told(memory: Path) -> None:
+def test_no_crash_leaves_a_try_that_cannot_be_read_stands_before_what_was_told_or_is_told_before_it_stands(
+    memory: Path,
+) -> None:
     def attempt(root: Path, disk: RecordingDisk) -> None:
         store = replace(a_store(root / "store", MANIFEST), disk=disk)
         trial = store.trial(SOLVER, 1)
@@ -262,11 +266,16 @@ def test_no_crash_leaves_a_try_that_cannot_be_read_or_stands_before_what_was_tol
         disk.tell(Standing.DONE)
 
     def check(place: Path, told: Told) -> tuple[bool, bool]:
+        store = a_store(place / "store", MANIFEST)
         try:
-            states = a_store(place / "store", MANIFEST).states((SOLVER,), "first")[SOLVER]
+            states = store.states((SOLVER,), "first")[SOLVER]
+            entries = read_journal(store.journal)
         except (SealBrokenError, UsageError):
+            return True, False
+        sealed = {each.sha256 for each in sealed_parts(store.folder(store.trial(SOLVER, 1)))}
+        if {each.sealed_sha256 for each in entries} - sealed - {None} or (states and not entries):
             return True, False
         standing = ORDER.index(states[0].standing) if states else -1
         return False, bool(told) and standing < len(told) - 1
 
-    assert explored(memory, attempt, check, ordered=True) == Tally(117, 0, 0)
+    assert explored(memory, attempt, check, ordered=True) == Tally(130, 0, 0)

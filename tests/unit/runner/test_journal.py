@@ -74,10 +74,19 @@ def test_a_line_that_was_cut_anywhere_is_not_seen_and_gives_way_to_the_next(tmp_
         assert path.read_bytes() == whole[:kept]
 
 
+def test_other_bytes_in_place_of_the_last_line_are_a_line_that_was_cut(tmp_path: Path) -> None:
+    path = written(tmp_path, State.PLANNED, State.PROBING)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-100] + bytes(99) + b"\n")
+    assert [each.state for each in read_journal(path)] == [State.PLANNED]
+    scribe().write(path, Told(trial=TRIAL, state=State.PROBING))
+    assert [each.state for each in read_journal(path)] == [State.PLANNED, State.PROBING]
+
+
 def test_nothing_is_added_after_a_line_that_is_none(tmp_path: Path) -> None:
     path = written(tmp_path, State.PLANNED)
     with path.open("ab") as file:
-        file.write(b"{}\ncut")
+        file.write(b"{}\n{}\ncut")
     before = path.read_bytes()
     with pytest.raises(DocumentError, match=r"journal\.jsonl"):
         scribe().write(path, Told(trial=TRIAL, state=State.PROBING))
