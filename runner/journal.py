@@ -5,9 +5,9 @@ the runner's key signs them where it has one. A line that names a sealed folder 
 that was killed in between is made up for by the next one (`runner/recovering.py`). All other lines are written before
 what they speak of. So after a kill at any instant a try without a line `running` is one in which no model worked.
 
-One process writes at a time (`sole_writer`). A last line that a kill has cut, or that is none, was never acknowledged: no
-reader sees it, and the next line takes its place. Read it with `read_journal`, which changes nothing and may be called
-beside a running pilot.
+One process writes at a time (`sole_writer`). A last line that a kill has cut, or that is none, was never acknowledged:
+no reader sees it, and the next line takes its place. Read it with `read_journal`, which changes nothing and may be
+called beside a running pilot.
 """
 
 import fcntl
