@@ -41,6 +41,12 @@ def _families(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
 def _fallback(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
     families = {judge.id: judge.family for judge in config.judges}
     fallback = config.judging.fallback
-    if fallback is not None and all(family == families[fallback] for family in families.values()):
+    if fallback is None:
+        return
+    others = [family for name, family in families.items() if name != fallback]
+    if not others:
+        message = f"{fallback} is the one judge, and a fallback is asked in the place of another alone"
+        yield subject.error("judging.fallback", message, "remove it, or add a judge")
+    elif all(family == families[fallback] for family in others):
         message = f"{fallback} is of the family of every judge, and can stand in for none"
         yield subject.warning("judging.fallback", message, "choose one of another family")

@@ -115,7 +115,8 @@ class Judging(Shape):
     show_solution: Literal["never", "projected"] = "never"
     """Whether judges see the reference solution, projected to the allowed paths; each verdict says so."""
     fallback: Identifier | None = None
-    """The judge that takes the place of one whose own family takes part; null: such askings are skipped and counted."""
+    """The judge that takes the place of one whose own family takes part, and is asked nothing else; null: such askings
+    are skipped and counted."""
     own_family: bool = False
     """Let judges see work of their own family; every table then says so."""
     answers: Annotated[int, Field(ge=1, le=10)] = 2

@@ -265,8 +265,8 @@ def _quote(value: object, wanted: Wanted) -> Evidence:
 
 def _find(text: str, line: int, lines: tuple[str, ...]) -> int:
     """Give the line in which a quote stands: the named one, or else the first."""
-    named = (line,) if 1 <= line <= len(lines) else ()
-    for number in (*named, *range(1, len(lines) + 1)):
+    numbers: list[int] = [line] if 1 <= line <= len(lines) else []
+    for number in [*numbers, *range(1, len(lines) + 1)]:
         if text in " ".join(lines[number - 1].split()):
             return number
     _refuse("a quote that does not stand in the change it names", UnscoredWhy.UNSUPPORTED)

@@ -323,7 +323,12 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
             {"judges": [JUDGE], "judging": {"own_family": True}}, ("warning", "judging.own_family"), id="own-family"
         ),
         pytest.param(
-            {"judges": [JUDGE], "judging": {"fallback": "j"}}, ("warning", "judging.fallback"), id="useless-fallback"
+            {"judges": [JUDGE], "judging": {"fallback": "j"}}, ("error", "judging.fallback"), id="fallback-alone"
+        ),
+        pytest.param(
+            {"judges": [JUDGE, {**JUDGE, "id": "k"}], "judging": {"fallback": "k"}},
+            ("warning", "judging.fallback"),
+            id="fallback-of-the-same-family",
         ),
         pytest.param({"analysis": {"require_split": True}}, ("error", "analysis.require_split"), id="split"),
         pytest.param({"clean_room": {"state_dir": "/run/x"}}, ("error", "clean_room.state_dir"), id="hidden-state"),
