@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import NoReturn
 
 from runner.documents.judging import Choice, Quote, RubricScore, Side, UnscoredWhy
@@ -265,9 +266,8 @@ def _quote(value: object, wanted: Wanted) -> Evidence:
 
 def _find(text: str, line: int, lines: tuple[str, ...]) -> int:
     """Give the line in which a quote stands: the named one, or else the first."""
-    numbers: list[int] = [line] if 1 <= line <= len(lines) else []
-    for number in [*numbers, *range(1, len(lines) + 1)]:
-        if text in " ".join(lines[number - 1].split()):
+    for number in chain([line], range(1, len(lines) + 1)):
+        if 1 <= number <= len(lines) and text in " ".join(lines[number - 1].split()):
             return number
     _refuse("a quote that does not stand in the change it names", UnscoredWhy.UNSUPPORTED)
 

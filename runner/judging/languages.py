@@ -11,6 +11,7 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Language(StrEnum):
@@ -143,6 +144,7 @@ def _is_left(line: str) -> bool:
     return _GONE not in line or line.replace(_GONE, "").strip() != ""
 
 
+@lru_cache(maxsize=256)  # the base's files come again with every candidate
 def _python(text: str) -> Prose:
     if "#" not in text and '"' not in text and "'" not in text:
         return Prose(spans=(), sure=True)

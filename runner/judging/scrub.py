@@ -6,7 +6,7 @@ the task's or the base's own word it is told, and a verdict on such a change is 
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from runner.judging.identity import MARKS, Found, Identities, Trace, is_suspect, tells, traces
@@ -49,13 +49,26 @@ NOTHING = Scrubbed(lines={})
 
 def scrub(text: Text, added: Sequence[int], known: Identities, longest: int) -> Scrubbed:
     """Scrub the added lines, each as far as it is shown (`longest` characters)."""
-    suspects = [index for index in added if is_suspect(_plain(text.lines[index][:longest]), known)]
+    suspects = _suspects(text, added, known, longest)
     if not suspects:
         return NOTHING
     work = _Work(text=text, spans=text.prose().spans, starts=_starts(text.lines))
-    for index in suspects:
-        _scrub_line(work, index, known, longest)
+    for index, (origins, found) in suspects.items():
+        _scrub_line(work, index, origins, found)
     return Scrubbed(lines=work.changed, replaced=tuple(work.replaced), left=tuple(work.left))
+
+
+def _suspects(
+    text: Text, added: Sequence[int], known: Identities, longest: int
+) -> dict[int, tuple[Sequence[int], tuple[Found, ...]]]:
+    """Give the lines in which something was found, each with where its letters come from."""
+    suspects: dict[int, tuple[Sequence[int], tuple[Found, ...]]] = {}
+    for index in added:
+        reading = folded(text.lines[index][:longest])
+        plain = lowered(reading.text)
+        if is_suspect(plain, known) and (found := traces(plain, known)):
+            suspects[index] = reading.origins, found
+    return suspects
 
 
 def names_in(text: str, known: Identities) -> tuple[str, ...]:
@@ -83,13 +96,12 @@ class _Work:
     left: list[Sighting] = field(default_factory=list)
 
 
-def _scrub_line(work: _Work, index: int, known: Identities, longest: int) -> None:
+def _scrub_line(work: _Work, index: int, origins: Sequence[int], traced: Iterable[Found]) -> None:
     line = work.text.lines[index]
-    reading = folded(line[:longest])
     parts: list[str] = []
     done = 0
-    for found in traces(lowered(reading.text), known):
-        place = _placed(found, reading.origins)
+    for found in traced:
+        place = _placed(found, origins)
         if place.start < done:
             continue
         covered = _covered(work, work.starts[index], place, line)
