@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from runner.roster import Candidate, Judge
+
 
 class Trace(StrEnum):
     """What kind of thing tells it."""
@@ -104,6 +106,15 @@ def identities(roster: Iterable[str] = ()) -> Identities:
     inside = rf"(?:{telling}){_VERSIONED}|(?<![a-z0-9])(?:{words})(?![a-z]){_VERSIONED}"
     link = rf"https?://[^\s\"'<>)\]]{{0,200}}?(?:{telling})[^\s\"'<>)\]]{{0,300}}"
     return Identities(stems=(*_TELLING, *_WORDS, *own), names=re.compile(f"{link}|{inside}"))
+
+
+def roster_names(participants: Iterable[Candidate | Judge]) -> Iterator[str]:
+    """Yield what a release calls those who take part and have a model: ids, models, labels, families, providers."""
+    for each in participants:
+        if each.model is not None:
+            short = each.model.rpartition("/")[2].partition(":")[0]
+            names = (each.id, each.model, short, each.label, each.family, each.provider)
+            yield from (name for name in names if name is not None)
 
 
 _SHORTEST = 4

@@ -7,13 +7,17 @@ from typing import Any
 from runner.documents.judging import View
 from runner.judges import AnchoredCriterion, Ceilings
 from runner.judging.answers import Finish, Reply, Wanted
-from runner.judging.identity import Identities, identities
+from runner.judging.identity import Identities, identities, roster_names
 from runner.judging.packet import Packet, PublicTests, Submitted
 from runner.judging.prompts import Secrets
 from runner.judging.render import Content, FileChange, Look, Shown, render
+from runner.roster import Agent, Candidate
 
 SECRETS = Secrets(boundary="b0" * 16, nonce="c1" * 16, canary="d2" * 16)
-KNOWN = identities(["right-repair", "vendor/wonder-7b", "Wonderwerk"])
+WONDER = Candidate(
+    id="right-repair", agent=Agent.NATIVE, model="vendor/wonder-7b:free", route="r", family="Wonderwerk", label="W7"
+)
+KNOWN = identities(roster_names([WONDER, Candidate(id="nothing", agent=Agent.NOP)]))
 SCOPE = AnchoredCriterion(id="scope", asks="Does it do what was asked?", anchors={"0": "no", "10": "all of it"})
 CRITERIA = (SCOPE, "clarity")
 TASK = "Make `greet` polite."
