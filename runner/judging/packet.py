@@ -59,7 +59,7 @@ _TEST_NAMES = re.compile(
 )
 
 
-def tests_among(public: Iterable[str]) -> IsTest:
+def matches_tests(public: Iterable[str]) -> IsTest:
     """Say which paths are tests: by the usual names, or among the nomination's own public files."""
     own = frozenset(path.encode() for path in public)
     return lambda path: path in own or _TEST_NAMES.search(path) is not None

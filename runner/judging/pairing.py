@@ -7,11 +7,10 @@ with the next `degree` ones, so that all have the same number of partners (a cir
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from runner.documents.evidence import Grading
+from runner.documents.facts import Facts
 from runner.documents.judging import Cell, ControlItem, PairItem, RubricItem, Side
 from runner.judges import Bar
 from runner.judging.lots import coin, shuffled
-from runner.outcome import Outcome
 
 Pair = tuple[Cell, Cell]
 Item = RubricItem | PairItem | ControlItem
@@ -19,18 +18,12 @@ Item = RubricItem | PairItem | ControlItem
 SIDES: tuple[Side, Side] = ("first", "second")
 
 
-def passes(bar: Bar, grading: Grading) -> bool:
+def passes(bar: Bar, facts: Facts, *, solved: bool) -> bool:
     """Whether a graded submission came as far as a bar says."""
-    facts = grading.facts
     if not facts.captured or facts.violations or facts.void is not None or facts.failure is not None:
         return False
-    if bar == "submitted":
-        return True
-    return facts.tests_passed is True and (bar == "tests_passed" or (grading.solved and _is_completed(grading)))
-
-
-def _is_completed(grading: Grading) -> bool:
-    return grading.outcome is Outcome.COMPLETED
+    reached = {"submitted": True, "tests_passed": facts.tests_passed is True, "solved": solved}
+    return reached[bar]
 
 
 def circulant(cells: Sequence[Cell], degree: int) -> tuple[Pair, ...]:

@@ -82,6 +82,7 @@ RULES = (
                 r"(?:change\s+|option\s+)?(?:a|b|tie|first|second)\b"
             ),
             r"[\"'](?:scores?|points|rating)[\"']\s*:\s*[{\d]",
+            r"[\"'](?:verdict|winner)[\"']\s*:",
             r"\b(?:10|ten)\s*(?:/|out\s+of)\s*(?:10|ten)\b",
             r"\b(?:full|maximum|highest|perfect|top)\s+(?:score|marks|points|rating)",
             r"\bscores?\s*(?:[:=]|of)?\s*10\b",
@@ -121,7 +122,7 @@ RULES = (
             r"\b(?:tip|pay|reward|bonus|donat\w+)\b[^\n]{0,40}(?:\$|usd|dollars?|money|charity)",
             r"\$\s?\d[\d,]{0,12}[^\n]{0,20}tip",
             r"\bfired\b",
-            r"\blos(?:e|ing)\s+(?:my|your|his|her|their)\s+jobs?\b",
+            r"\blos(?:e|t|ing)\s+(?:my|your|his|her|their)\s+jobs?\b",
             r"\bwill\s+(?:die|be\s+deleted|be\s+shut)",
             r"\blives?\s+(?:depends?|at\s+stake|are\s+at)",
             r"\bpunish\w*|\bpenali[sz]ed|\blawsuit|\blegal\s+action|\bbeg\s+you|\bdesperate",

@@ -123,7 +123,7 @@ class _Page:
     def say(self, line: str) -> None:
         """Add a line of ours."""
         self.lines.append(line)
-        self.size += len(line) + 1
+        self.size += 1 + (len(line) if line.isascii() else len(line.encode()))
 
     def show(self, sign: str, text: str, written: str | None = None) -> None:
         """Add a line of a file; `written` is what its author wrote of it."""
