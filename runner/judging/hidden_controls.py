@@ -1,14 +1,13 @@
-"""Askings whose right verdict is known, hidden among the others: how they are made, and when a judge fails them. Pure.
+"""Askings whose right verdict is known, hidden among the others: how many, and how they are made. Pure.
 
 What a control shows is made from a change that is there: its author's, or the reference solution. The side `first` is
 the change itself, `second` is what was made beside it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from runner.documents.judging import Cell, Choice, ControlItem, ControlKind, PairVerdict
-from runner.judges import ControlBounds
+from runner.documents.judging import Cell, Choice, ControlItem, ControlKind
 from runner.judging.altering import null, truncated, with_comments
 from runner.judging.lots import lot, shuffled
 from runner.judging.pairing import a_side, share
@@ -66,67 +65,10 @@ class Control:
     second: tuple[FileChange, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlTally:
-    """How a judge did on the controls of one kind."""
-
-    kind: ControlKind
-    planned: int
-    answered: int
-    missed: int
-    bound_percent: int
-
-    @property
-    def past(self) -> bool:
-        """Whether the bound is passed. Planned and never answered shows nothing, and counts as passed."""
-        if self.planned and not self.answered:
-            return True
-        return self.missed * 100 > self.bound_percent * self.answered
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchTally:
-    """How a judge did on all its controls, and how many of its askings ended without a verdict."""
-
-    controls: tuple[ControlTally, ...]
-    asked: int
-    unscored: int
-    unscored_percent: int
-
-    @property
-    def lost(self) -> bool:
-        """Whether none of the judge's verdicts counts."""
-        silent = self.unscored * 100 > self.unscored_percent * self.asked
-        return silent or any(each.past for each in self.controls)
-
-
 def plan_controls(sources: Sequence[Source], askings: int, percent: int, judge: str, key: bytes) -> tuple[Control, ...]:
     """Make a judge's controls: of each kind that can be made, so many percent of its other askings."""
     return tuple(
         control for kind in ControlKind for control in _of_kind(kind, sources, share(askings, percent), judge, key)
-    )
-
-
-def tally(
-    items: Iterable[ControlItem], verdicts: Iterable[PairVerdict], bounds: ControlBounds
-) -> tuple[ControlTally, ...]:
-    """Count, kind by kind, what a judge was asked, answered and missed."""
-    planned = [item.control for item in items]
-    answered = [
-        (verdict.item.control, verdict.verdict is verdict.item.expected)
-        for verdict in verdicts
-        if isinstance(verdict.item, ControlItem)
-    ]
-    return tuple(
-        ControlTally(
-            kind=kind,
-            planned=planned.count(kind),
-            answered=sum(1 for each, _ in answered if each is kind),
-            missed=sum(1 for each, right in answered if each is kind and not right),
-            bound_percent=bounds.of(kind),
-        )
-        for kind in ControlKind
-        if kind in planned
     )
 
 

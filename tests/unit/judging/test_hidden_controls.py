@@ -1,31 +1,27 @@
-"""Laws of hidden controls: made as their kind says, enough of each, and a judge past a bound loses its batch."""
+"""Laws of hidden controls: made as their kind says, and enough of each."""
 
 import ast
 
 import pytest
 
-from runner.documents.judging import Cell, Choice, ControlItem, ControlKind, FlagKind, PairVerdict, View
+from runner.documents.judging import Cell, Choice, ControlKind, FlagKind, View
 from runner.judges import ControlBounds
 from runner.judging.altering import null, truncated, with_comments
 from runner.judging.hidden_controls import (
     EXPECTED,
     INJECTIONS,
-    BatchTally,
     Control,
-    ControlTally,
     Source,
     plan_controls,
-    tally,
 )
 from runner.judging.render import Content, FileChange
 from tests.unit.judging.showing import change, shown
-from tests.unit.judging.test_documents import ASKED, SHA
 
 KEY = b"release-1"
 OLD = "def total(values):\n    result = 0\n    return result\n"
 NEW = "def total(values):\n    result = 0\n    for value in values:\n        result += value\n    return result\n"
 WORK = (change("total.py", OLD, NEW), change("log.md", "a\n", "b\n"))
-CELL = Cell(candidate="c", nomination="n", attempt=1, try_=1, submission_sha256=SHA)
+CELL = Cell(candidate="c", nomination="n", attempt=1, try_=1, submission_sha256="0" * 64)
 SOURCES = (
     Source(nomination="n", cell=CELL, changes=WORK),
     Source(nomination="n", cell=None, changes=WORK, loser=(change("total.py", OLD, OLD + "x = 1\n"),)),
@@ -134,75 +130,6 @@ def test_where_nothing_can_be_commented_no_such_control_is_made() -> None:
     source = Source(nomination="n", cell=CELL, changes=(change("a.json", "1\n", "2\n"),))
     kinds = {control.item.control for control in plan_controls((source,), 100, 5, "j", KEY)}
     assert kinds == {ControlKind.IDENTICAL, ControlKind.NULL_PATCH, ControlKind.TRUNCATED_PATCH}
-
-
-def verdicts(kind: ControlKind, *choices: Choice) -> list[PairVerdict]:
-    item = ControlItem(control=kind, nomination="n", cell=None, shown_a="first", expected=EXPECTED[kind], number=1)
-    return [
-        PairVerdict(
-            release="r",
-            manifest_sha256=SHA,
-            item=item,
-            asked=ASKED,
-            verdict=choice,
-            reason="why",
-            quotes=(),
-            injection_seen=False,
-            flags=(),
-        )
-        for choice in choices
-    ]
-
-
-@pytest.mark.parametrize("kind", list(ControlKind))
-@pytest.mark.parametrize("choice", list(Choice))
-def test_only_the_right_verdict_is_none_missed(kind: ControlKind, choice: Choice) -> None:
-    items = [control.item for control in of(kind)]
-    (found,) = tally(items, verdicts(kind, choice), ControlBounds())
-    assert (found.planned, found.answered, found.missed) == (5, 1, 0 if choice is EXPECTED[kind] else 1)
-
-
-@pytest.mark.parametrize(
-    ("planned", "answered", "missed", "bound", "past"),
-    [
-        (5, 5, 1, 20, False),
-        (5, 5, 2, 20, True),
-        (5, 4, 1, 20, True),
-        (5, 5, 0, 0, False),
-        (5, 5, 1, 0, True),
-        (5, 5, 5, 100, False),
-        (5, 0, 0, 100, True),
-        (0, 0, 0, 0, False),
-    ],
-)
-def test_a_bound_is_passed_by_more_than_its_share(
-    planned: int,
-    answered: int,
-    missed: int,
-    bound: int,
-    past: bool,  # noqa: FBT001
-) -> None:
-    found = ControlTally(
-        kind=ControlKind.PADDED, planned=planned, answered=answered, missed=missed, bound_percent=bound
-    )
-    assert found.past is past
-
-
-def test_one_kind_past_its_bound_or_too_many_without_a_verdict_lose_the_whole_batch() -> None:
-    bounds = ControlBounds(null_patch=0, unscored=10)
-    items = [control.item for control in CONTROLS]
-    right = [verdict for kind in ControlKind for verdict in verdicts(kind, *[EXPECTED[kind]] * 5)]
-    wrong = verdicts(ControlKind.NULL_PATCH, Choice.SECOND)
-
-    def lost(given: list[PairVerdict], unscored: int) -> bool:
-        return BatchTally(
-            controls=tally(items, given, bounds), asked=100, unscored=unscored, unscored_percent=bounds.unscored
-        ).lost
-
-    assert not lost(right, 10)
-    assert lost(right, 11)
-    assert lost([*right, *wrong], 0)
-    assert lost(right[5:], 0)
 
 
 def test_each_kind_has_its_own_bound() -> None:
