@@ -17,7 +17,7 @@ from runner.publishing.names import check_names
 from runner.reports.aggregate import planned, tabulate
 from runner.reports.markdown import markdown
 from runner.schedule import Cell
-from runner.signing import leaves
+from runner.signing.leaves import leaf
 from runner.store import Store
 
 MANIFEST = "manifest.json"
@@ -58,13 +58,13 @@ def lay_out(store: Store, manifest: Manifest, incomplete: Mapping[Cell, str]) ->
         files |= each.files
     check_names(files)
     return Layout(
-        files=files, leaves=tuple(leaf(each.observed.cell, canonical(each.run), each.run.void) for each in attempts)
+        files=files, leaves=tuple(leaf_of(each.observed.cell, canonical(each.run), each.run.void) for each in attempts)
     )
 
 
-def leaf(cell: Cell, run: bytes, void: str | None) -> bytes:
-    """Give the data of an attempt's leaf in the signed tree."""
-    return leaves.leaf(str(cell), sha256(run), void)
+def leaf_of(cell: Cell, run: bytes, void: str | None) -> bytes:
+    """Give an attempt's leaf in the signed tree, for the bytes of its run.json."""
+    return leaf(str(cell), sha256(run), void)
 
 
 def _preflights(store: Store, manifest: Manifest, attempts: tuple[Published, ...]) -> Iterator[tuple[str, bytes]]:

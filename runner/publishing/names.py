@@ -13,9 +13,6 @@ PLAIN_PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*
 LONGEST = 200
 """Bytes of a path."""
 
-SIGNED = NAMES
-"""What is written beside the published files, to sign them."""
-
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class NamesError(UsageError):
@@ -43,7 +40,7 @@ def check_names(paths: Iterable[str]) -> None:
 def odd_names(paths: Iterable[str]) -> tuple[str, ...]:
     """Say of each path what is wrong with it; nothing where all is well."""
     found: list[str] = []
-    seen = {name.casefold(): (name, True) for name in SIGNED}
+    seen = {name.casefold(): (name, True) for name in NAMES}
     for path in sorted(paths):
         if not PLAIN_PATH.fullmatch(path) or len(path) > LONGEST:
             found.append(f"{path!r}: no plain path of at most {LONGEST} bytes")

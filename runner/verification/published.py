@@ -2,17 +2,21 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from runner.canonical import sha256
 from runner.documents.manifest import Manifest
 from runner.documents.published import Allowed, Run
 from runner.publishing.attempt import FIRST_SHOT, RUN, attempt_folder
-from runner.publishing.layout import AGGREGATE, ALLOWED, MANIFEST, PREFLIGHT, TABLE, leaf
-from runner.publishing.names import SIGNED
+from runner.publishing.layout import AGGREGATE, ALLOWED, MANIFEST, PREFLIGHT, TABLE, leaf_of
 from runner.reports.aggregate import planned
 from runner.schedule import Cell
+from runner.signing.bundle import LEAVES, NAMES, BundleFiles, check_bundle, not_checked
+from runner.signing.errors import SignatureError
+from runner.signing.leaves import parse_leaves
+from runner.signing.trust import Trust
 from runner.verification.folders import Schemas
 from runner.verification.model import Finding, Rebuild, differ
 from runner.verification.published_files import check_side, named_files, sides
@@ -40,10 +44,20 @@ class PublishedReport:
     """Empty: the release is what it says it is, as far as it was looked at."""
     files: int
     attempts: int
-    leaves: tuple[bytes, ...]
-    """Of the signed tree, from the published run.json documents; empty where one cannot be read."""
     unchecked: tuple[str, ...]
     """What was not looked at, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a verifier knows of a release before it looks."""
+
+    trust: Trust
+    """Keys that came from elsewhere."""
+    frozen: Manifest | None = None
+    """The manifest that was frozen here, if it was."""
+    rebuild: Rebuild | None = None
+    """Applies patches to frozen bases, if they are at hand."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,9 +65,10 @@ class _Verification:
     """One verification on its way."""
 
     tree: PublishedTree
-    rebuild: Rebuild | None
+    known_before: Known
+    unchecked: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    known: set[str] = field(default_factory=lambda: {MANIFEST, AGGREGATE, TABLE, ALLOWED} | set(SIGNED))
+    known: set[str] = field(default_factory=lambda: {MANIFEST, AGGREGATE, TABLE, ALLOWED} | NAMES)
     runs: dict[Cell, Run] = field(default_factory=dict)
 
     def release(self, manifest: Manifest, digest: str) -> None:
@@ -84,7 +99,7 @@ class _Verification:
         self.runs[cell] = run
         self.findings += check_run(self.tree.folder / path, run, cell, manifest, digest)
         for side, below in zip(sides(path, run, manifest.nomination(cell.nomination)), ("", FIRST_SHOT), strict=False):
-            self.findings += check_side(self.tree, side, f"{folder}{below}", self.rebuild)
+            self.findings += check_side(self.tree, side, f"{folder}{below}", self.known_before.rebuild)
             self.known |= named_files(side)
 
     def allowed(self, manifest: Manifest) -> None:
@@ -105,11 +120,31 @@ class _Verification:
             if path not in self.known:
                 self.findings.append(self.tree.finding(path, *_stranger(path, self.tree.files[path], cells)))
 
-    def leaves(self, manifest: Manifest) -> Iterator[bytes]:
-        """Make the leaves of the signed tree again."""
-        for cell in planned(manifest):
-            path = f"{attempt_folder(cell)}/{RUN}"
-            yield leaf(cell, self.tree.files[path], self.runs[cell].void)
+    def signatures(self, manifest: Manifest | None) -> tuple[Finding, ...]:
+        """Hold all files against the signed ones, and these against the keys that are known."""
+        files = BundleFiles(
+            release=self.tree.folder.name if manifest is None else manifest.release,
+            digests={path: sha256(data) for path, data in self.tree.files.items()},
+            signed={name: self.tree.files[name] for name in NAMES if name in self.tree.files},
+            leaves=self.leaves(manifest),
+        )
+        found = check_bundle(files, self.known_before.trust)
+        with suppress(SignatureError):  # found already, as a checkpoint that is none
+            self.unchecked += not_checked(files, self.known_before.trust)
+        return tuple(replace(each, file=str(self.tree.folder / each.file)) for each in found)
+
+    def leaves(self, manifest: Manifest | None) -> tuple[bytes, ...]:
+        """Make the leaves of the signed tree again; where a run.json cannot be read, take them as they are told."""
+        cells = () if manifest is None else planned(manifest)
+        if cells and all(cell in self.runs for cell in cells):
+            return tuple(
+                leaf_of(cell, self.tree.files[f"{attempt_folder(cell)}/{RUN}"], self.runs[cell].void) for cell in cells
+            )
+        self.unchecked.append(f"{LEAVES} against the attempts: not all of them can be read")
+        try:
+            return parse_leaves(self.tree.files.get(LEAVES, b""), LEAVES)
+        except SignatureError:
+            return ()
 
 
 def _stranger(path: str, data: bytes, cells: set[Cell]) -> tuple[str, str]:
@@ -123,42 +158,31 @@ def _stranger(path: str, data: bytes, cells: set[Cell]) -> tuple[str, str]:
     return "a file that nothing names", "files of the plan, and those that a run.json names"
 
 
-def verify_published(
-    folder: Path, *, schemas: Schemas, rebuild: Rebuild | None = None, frozen: Manifest | None = None
-) -> PublishedReport:
-    """Verify a published release; `frozen` is the manifest that is known here, if there is one.
-
-    Signatures are checked elsewhere (runner.signing): this tells the leaves that they must sign.
-    """
+def verify_published(folder: Path, schemas: Schemas, known: Known) -> PublishedReport:
+    """Verify a published release: signatures and digests, then everything that must follow from its files."""
     tree, findings = read_tree(folder, schemas)
-    verification = _Verification(tree=tree, rebuild=rebuild, findings=list(findings))
+    verification = _Verification(tree=tree, known_before=known, findings=list(findings))
     manifest, found = tree.read(Manifest, MANIFEST)
     verification.findings += found
-    if not isinstance(manifest, Manifest):
-        return _report(verification, None)
-    digest = sha256(tree.files[MANIFEST])
-    verification.findings += differ(folder / MANIFEST, "release", manifest.release, folder.name)
-    if frozen is not None and frozen != manifest:
-        expected = f"that of the release {frozen.release} as it was frozen here"
-        verification.findings.append(tree.finding(MANIFEST, "another plan", expected))
-    verification.release(manifest, digest)
-    return _report(verification, manifest)
-
-
-def _report(verification: _Verification, manifest: Manifest | None) -> PublishedReport:
-    whole = manifest is not None and len(verification.runs) == len(manifest.planned)
+    if isinstance(manifest, Manifest):
+        verification.findings += differ(folder / MANIFEST, "release", manifest.release, folder.name)
+        if known.frozen is not None and known.frozen != manifest:
+            expected = f"that of the release {known.frozen.release} as it was frozen here"
+            verification.findings.append(tree.finding(MANIFEST, "another plan", expected))
+        verification.release(manifest, sha256(tree.files[MANIFEST]))
+    whole = manifest if isinstance(manifest, Manifest) else None
+    signed = verification.signatures(whole)
     return PublishedReport(
-        release=None if manifest is None else manifest.release,
-        findings=tuple(verification.findings),
-        files=len(verification.tree.files),
+        release=None if whole is None else whole.release,
+        findings=(*signed, *verification.findings),
+        files=len(tree.files),
         attempts=len(verification.runs),
-        leaves=tuple(verification.leaves(manifest)) if manifest is not None and whole else (),
-        unchecked=tuple(_unchecked(verification, manifest)),
+        unchecked=(*verification.unchecked, *_unchecked(verification, whole)),
     )
 
 
 def _unchecked(verification: _Verification, manifest: Manifest | None) -> Iterator[str]:
-    if verification.rebuild is None:
+    if verification.known_before.rebuild is None:
         yield NOT_APPLIED
     for nomination in () if manifest is None else manifest.nominations:
         for table in nomination.spec.evaluators:

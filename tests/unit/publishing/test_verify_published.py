@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,13 +14,14 @@ from runner.canonical import canonical, parse, sha256
 from runner.documents.manifest import Manifest
 from runner.documents.published import Run as PublishedRun
 from runner.publishing.layout import lay_out
-from runner.verification.published import NOT_APPLIED, PublishedReport, verify_published
+from runner.signing.bundle import Signers
+from runner.verification.published import NOT_APPLIED, Known, PublishedReport, verify_published
 from runner.verification.published_tables import check_tables
 from runner.verification.published_tree import read_tree
 from runner.verification.rebuilding import Rebuilder
 from runner.verify import read_schemas
 from sandbox.patch import Repository
-from tests.unit.publishing.maker import CANDIDATES, a_release, laid_out, written
+from tests.unit.publishing.maker import CANDIDATES, LOG_KEY, STRANGER, TRUST, a_release, laid_out, sign_again, written
 from tests.unit.runner.evidence_maker import a_manifest
 from tests.unit.runner.test_shots import RIGHT, WRONG, Said, shooting
 
@@ -38,8 +40,8 @@ def _release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(folder / manifest.release, layout, manifest.release)
 
 
-def verify(folder: Path) -> PublishedReport:
-    return verify_published(folder, schemas=SCHEMAS)
+def verify(folder: Path, known: Known = Known(trust=TRUST)) -> PublishedReport:  # noqa: B008 - it is frozen
+    return verify_published(folder, SCHEMAS, known)
 
 
 def told(report: PublishedReport, folder: Path) -> str:
@@ -49,12 +51,8 @@ def told(report: PublishedReport, folder: Path) -> str:
 def test_a_release_that_nobody_touched_has_no_findings(release: Path) -> None:
     report = verify(release)
     assert report.findings == ()
-    assert (report.release, report.attempts, len(report.leaves)) == ("pilot", 7, 7)
+    assert (report.release, report.attempts) == ("pilot", 7)
     assert report.files == len([path for path in release.rglob("*") if path.is_file()])
-
-
-def test_the_leaves_that_must_be_signed_follow_from_the_files(release: Path, tmp_path: Path) -> None:
-    assert verify(release).leaves == laid_out(tmp_path)[0].leaves
 
 
 def test_it_says_what_it_did_not_check(release: Path) -> None:
@@ -148,6 +146,74 @@ def old_plan(folder: Path) -> None:
 RUN = f"{SOLVER}/run.json"
 OBJECTIVE = f"{SOLVER}/objective-evaluator.json"
 
+
+def swap_sums(folder: Path) -> None:
+    lines = (folder / "SHA256SUMS").read_bytes().splitlines(keepends=True)
+    (folder / "SHA256SUMS").write_bytes(b"".join((lines[1], lines[0], *lines[2:])))
+
+
+def by_a_stranger(folder: Path) -> None:
+    sign_again(folder, Signers(release=STRANGER, log=LOG_KEY))
+
+
+def with_the_key_inside(folder: Path) -> None:
+    (folder / "release.pem").write_bytes(STRANGER.key.pem)
+    by_a_stranger(folder)
+
+
+def another_attempt(folder: Path) -> None:
+    copy(SOLVER, "solver/slugs/attempts/attempt-2")(folder)
+    sign_again(folder)
+
+
+def no_attempt(folder: Path) -> None:
+    remove("guesser/slugs")(folder)
+    lines = (folder / "leaves.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "leaves.jsonl").write_bytes(b"".join(line for line in lines if b"guesser" not in line))
+    sign_again(folder)
+
+
+def older_plan(folder: Path) -> None:
+    old_plan(folder)
+    sign_again(folder)
+
+
+def twice(folder: Path) -> None:
+    replace(RUN, b'{"agent":', b'{"agent":null,"agent":')(folder)
+    sign_again(folder)
+
+
+TAMPERINGS = {
+    "flipped byte": (flip(f"{SOLVER}/candidate.diff"), "candidate.diff: found sha256 .*, as SHA256SUMS lists it"),
+    "removed file": (remove(f"{SOLVER}/candidate.diff"), "candidate.diff: found no such file; expected the file that"),
+    "added file": (
+        write("solver/more.txt", b"more"),
+        "more.txt: found a file; expected nothing, for SHA256SUMS",
+    ),
+    "renamed file": (
+        rename(f"{SOLVER}/test-result.json", f"{SOLVER}/tests.json"),
+        "tests.json: found what SHA256SUMS lists as .*test-result.json; expected the name",
+    ),
+    "reordered lines": (swap_sums, "SHA256SUMS:2: found .* after .*; expected the order of C"),
+    "unplanned attempt": (another_attempt, "attempt-2/run.json: found an attempt that nobody planned"),
+    "missing attempt": (no_attempt, "run.json: found nothing; expected the planned attempt guesser/slugs/attempt-1"),
+    "other key": (by_a_stranger, "SHA256SUMS.sig: found a signature of key [0-9a-f]+, which nobody pinned; expected"),
+    "key inside": (with_the_key_inside, "which nobody pinned .it lies in the release itself, as release.pem"),
+    "old plan": (older_plan, "run.json: found another plan, of manifest sha256"),
+    "duplicate key": (twice, "run.json: found the key 'agent' stands twice"),
+}
+
+
+@pytest.mark.parametrize("name", TAMPERINGS)
+def test_each_tampering_has_a_message_of_its_own(release: Path, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / release.name
+    shutil.copytree(release, folder)
+    TAMPERINGS[name][0](folder)
+    said = told(verify(folder), folder)
+    means = {other for other, (_, message) in TAMPERINGS.items() if re.search(message, said)}
+    assert means == {name}
+
+
 DAMAGES = [
     pytest.param(flip("aggregate.md"), "aggregate.md:", "as follows from the runs", id="flipped-byte-table"),
     pytest.param(flip(f"{SOLVER}/candidate.diff"), "candidate.diff: found sha256", "run.json says", id="flipped-byte"),
@@ -211,20 +277,38 @@ DAMAGES = [
     ),
     pytest.param(put("solver/preflight.json", "status", value="available"), "status available", "", id="probe"),
     pytest.param(put("allowed.json", "release", value="other"), "release other", "pilot", id="allowed"),
-    pytest.param(
-        lambda folder: (folder / SOLVER / "again.json").symlink_to("run.json"),
-        "again.json: found a link",
-        "",
-        id="link",
-    ),
-    pytest.param(lambda folder: os.mkfifo(folder / "pipe"), "pipe: found something that is no file", "", id="pipe"),
-    pytest.param(lambda folder: (folder / "empty").mkdir(), "empty: found an empty folder", "", id="empty-folder"),
-    pytest.param(write("a b", b""), "'a b': found no plain path", "", id="odd-name"),
 ]
 
 
 @pytest.mark.parametrize(("damage", "found", "expected"), DAMAGES)
-def test_damage_is_found_and_told_as_what_it_is(
+def test_damage_is_found_even_where_its_maker_holds_the_keys(
+    release: Path, tmp_path: Path, damage: Damage, found: str, expected: str
+) -> None:
+    folder = tmp_path / release.name
+    shutil.copytree(release, folder)
+    damage(folder)
+    assert verify(folder).findings
+    sign_again(folder)
+    said = told(verify(folder), folder)
+    assert found in said
+    assert expected in said
+
+
+@pytest.mark.parametrize(
+    ("damage", "found", "expected"),
+    [
+        pytest.param(
+            lambda folder: (folder / SOLVER / "again.json").symlink_to("run.json"),
+            "again.json: found a link",
+            "",
+            id="link",
+        ),
+        pytest.param(lambda folder: os.mkfifo(folder / "pipe"), "pipe: found something that is no file", "", id="pipe"),
+        pytest.param(lambda folder: (folder / "empty").mkdir(), "empty: found an empty folder", "", id="empty-folder"),
+        pytest.param(write("a b", b""), "'a b': found no plain path", "", id="odd-name"),
+    ],
+)
+def test_what_is_no_plain_file_under_a_plain_name_is_found(
     release: Path, tmp_path: Path, damage: Damage, found: str, expected: str
 ) -> None:
     folder = tmp_path / release.name
@@ -272,10 +356,9 @@ def test_every_cell_of_both_tables_is_derived_again(release: Path) -> None:
 
 def test_a_manifest_that_is_not_the_one_frozen_here_is_another_plan(release: Path) -> None:
     manifest = parse(Manifest, (release / "manifest.json").read_bytes(), "manifest.json")
-    report = verify_published(release, schemas=SCHEMAS, frozen=manifest)
-    assert report.findings == ()
+    assert verify(release, Known(trust=TRUST, frozen=manifest)).findings == ()
     other = manifest.model_copy(update={"configuration_sha256": sha256(b"other")})
-    (finding,) = verify_published(release, schemas=SCHEMAS, frozen=other).findings
+    (finding,) = verify(release, Known(trust=TRUST, frozen=other)).findings
     assert "another plan" in str(finding)
 
 
@@ -290,13 +373,14 @@ def test_with_the_base_at_hand_the_patch_is_applied(tmp_path: Path, monkeypatch:
     shot = shooting(tmp_path, monkeypatch, Said(WRONG), Said(RIGHT))
     folder = written(tmp_path / "pilot", lay_out(shot.store, shot.manifest, {}), "pilot")
     rebuild = Rebuilder(Repository(tmp_path / "bases.git"), lambda _nomination: shot.staged.base)
-    report = verify_published(folder, schemas=SCHEMAS, rebuild=rebuild)
+    known = Known(trust=TRUST, rebuild=rebuild)
+    report = verify(folder, known)
     assert report.findings == ()
     assert NOT_APPLIED not in report.unchecked
     for path in (f"{SOLVER}/candidate.diff", f"{SOLVER}/shots/1/candidate.diff"):
         whole = (folder / path).read_bytes()
         (folder / path).write_bytes(whole.replace(b"+return", b"+yield "))
-        said = told(verify_published(folder, schemas=SCHEMAS, rebuild=rebuild), folder)
+        said = told(verify(folder, known), folder)
         assert f"{path}: found sha256" in said
         assert "run.json: found base + patch" in said
         (folder / path).write_bytes(whole)
