@@ -13,8 +13,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from runner.documents.model import Document, Identifier, Shape
 from runner.errors import DocumentError, DocumentErrors
-from runner.fields import HostPath, Line, RelativePath, refusal
-from runner.judges import CriterionEntry, Judging, criterion_id
+from runner.fields import Criterion, HostPath, Line, RelativePath, refusal
 from runner.parsing import file_name, parse_json, read_file, validate
 from runner.roster import Candidate, Judge, ReleaseBudget, Route
 from sandbox.spec import GIB, MIB, Limits
@@ -154,6 +153,9 @@ class CleanRoom(Shape):
     """Folder with Claude Code's program."""
     login_files: Mapping[Literal["opencode", "codex", "claude"], HostPath] = Field(default_factory=dict)
     """Files that hold the logins of agents which bring their own."""
+    immutable_evidence: bool = False
+    """After `runner publish`, give all sealed evidence the immutable flag (`chattr +i`), where file system and account
+    allow it. What is published never gets it: a git work tree could not be worked in."""
 
 
 class ObjectiveEvaluator(Shape):
@@ -191,6 +193,13 @@ def _form(value: object) -> str:
 NominationEntry = Annotated[
     Annotated[Identifier, Tag("name")] | Annotated[InlineNomination, Tag("inline")], Discriminator(_form)
 ]
+
+
+class Judging(Shape):
+    """How often each judge reviews a submission."""
+
+    repeats: Annotated[int, Field(ge=1, le=100)] = 1
+    """Reviews of one submission by one judge."""
 
 
 class PrimaryMetric(StrEnum):
@@ -238,9 +247,9 @@ class ReleaseConfig(Document):
     candidates: Annotated[tuple[Candidate, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
     """Who takes part, in the order of execution."""
     judges: Annotated[tuple[Judge, ...], Field(max_length=100)] = ()
-    """Who reviews sealed submissions, in a phase of its own."""
-    criteria: Annotated[tuple[CriterionEntry, ...], Field(max_length=100)] = ()
-    """What judges give points for."""
+    """Read and frozen; nothing judges with them yet."""
+    criteria: Annotated[tuple[Criterion, ...], Field(max_length=100)] = ()
+    """What judges score; read and frozen, as they are."""
     clean_room: CleanRoom = CleanRoom()
     """Settings of this host; not frozen, and neither are the four folders above."""
     attempts: Annotated[int, Field(ge=1, le=MAX_ENTRIES)] = 1
@@ -250,7 +259,7 @@ class ReleaseConfig(Document):
     routes: Annotated[tuple[Route, ...], Field(max_length=100)] = ()
     """Ways to providers, for candidates and judges to name."""
     judging: Judging = Judging()
-    """What is asked of judges, how often, and when an answer counts."""
+    """How often judges are asked; read and frozen, as they are."""
     analysis: Analysis = Analysis()
     """What is settled about the statistics beforehand."""
     supersedes: Identifier | None = None
@@ -294,7 +303,7 @@ def _unresolved(config: ReleaseConfig, file: str) -> Iterator[DocumentError]:
         "candidates": tuple(candidate.id for candidate in config.candidates),
         "judges": tuple(judge.id for judge in config.judges),
         "routes": tuple(route.id for route in config.routes),
-        "criteria": tuple(criterion_id(each) for each in config.criteria),
+        "criteria": config.criteria,
     }
     for field, ids in named.items():
         yield from _repeated(ids, field, file)
@@ -306,7 +315,6 @@ def _unresolved(config: ReleaseConfig, file: str) -> Iterator[DocumentError]:
             yield from _unknown(candidate.nominations, named["nominations"], f"{place}.nominations", file)
     for index, judge in enumerate(config.judges):
         yield from _unknown((judge.route,), named["routes"], f"judges[{index}].route", file)
-    yield from _unknown((config.judging.fallback,), named["judges"], "judging.fallback", file)
     if config.retry_policy.canonical_attempt > config.attempts:
         found, most = str(config.retry_policy.canonical_attempt), config.attempts
         place = "retry_policy.canonical_attempt"

@@ -31,4 +31,4 @@ class UnendedError(UsageError):
 def unended(states: Mapping[Cell, tuple[TryState, ...]], rules: RetryPolicy) -> dict[Cell, str]:
     """Give the attempts for which a pilot would still do something, each with why."""
     steps = (next_step(cell, tries, rules) for cell, tries in states.items())
-    return {step.cell: step.why for step in steps if step.action is not Action.SKIP}
+    return {step.cell: step.why for step in steps if step.action is not Action.SKIP or step.lost is not None}

@@ -108,7 +108,7 @@ def test_what_has_no_end_is_named_with_what_brings_it_there(tmp_path: Path) -> N
     states = store.states(planned(manifest), manifest.retry_policy.canonical_grading)
     found = unended(states, manifest.retry_policy)
     assert found == {
-        cell("waiting"): "try 1 was lost with its runner",
+        cell("waiting"): "try 1 was cut before a model worked",
         cell("captured"): "captured, not yet graded",
         cell("never"): "never begun",
     }
