@@ -43,10 +43,11 @@ from runner.roster import Agent, Candidate, NetworkMode
 from runner.runtime import Room, Runtime
 from runner.shots import Shot, grade_first, played_tests, shot_results, shot_tests
 from runner.single_shot import is_tested, news, told
+from runner.solution import Solution
 from runner.staging import Staged, Stages
 from runner.store import BEGUN, SUBMISSION, Store, may_have_run
 from runner.trail import FIRST_WALLS, LEDGER, SOLUTION, Trail, cost_of, discard, left_lines, left_recordings
-from sandbox.api import Pack, WorkspaceRequest
+from sandbox.api import WorkspaceRequest
 from sandbox.capture import Capture, capture
 from sandbox.errors import CaptureError, KeeperError, PatchError, SandboxError
 from sandbox.inspected import CaptureLimits
@@ -63,7 +64,7 @@ class Attempts:
     stages: Stages
     proofs: HostProofs
     """That the walls of this host hold."""
-    patches: Callable[[Candidate, Staged], Pack]
+    patches: Callable[[Candidate, Staged], Solution]
     """What the agent `patch` applies."""
     clock: Callable[[], int]
     """Milliseconds since 1970, UTC."""
@@ -199,11 +200,11 @@ class Attempts:
     def _task(self, candidate: Candidate, staged: Staged) -> AgentTask:
         nomination = staged.prepared.nomination
         loop = nomination.spec.loop
-        change = None
+        given = None
         if candidate.agent is Agent.ORACLE:
-            change = staged.prepared.solution.change
+            given = staged.prepared.solution
         elif candidate.agent is Agent.PATCH:
-            change = self.patches(candidate, staged)
+            given = self.patches(candidate, staged)
         shoots = candidate.agent is Agent.SINGLE_SHOT
         return AgentTask(
             prompt=told(nomination, staged.prepared.fixture) if shoots else nomination.prompt,
@@ -213,7 +214,8 @@ class Attempts:
             turns=loop.turns,
             tools=("run",) if loop.run else (),
             reasoning=candidate.variant,
-            change=change,
+            change=None if given is None else given.change,
+            words=None if given is None else given.message,
             direct=candidate.network is NetworkMode.DIRECT,
             targets=nomination.spec.target_files if shoots else (),
         )

@@ -13,7 +13,8 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from runner.documents.model import Document, Identifier, Shape
 from runner.errors import DocumentError, DocumentErrors
-from runner.fields import Criterion, HostPath, Line, RelativePath, refusal
+from runner.fields import HostPath, Line, RelativePath, refusal
+from runner.judges import CriterionEntry, Judging, criterion_id
 from runner.parsing import file_name, parse_json, read_file, validate
 from runner.roster import Candidate, Judge, ReleaseBudget, Route
 from sandbox.spec import GIB, MIB, Limits
@@ -195,13 +196,6 @@ NominationEntry = Annotated[
 ]
 
 
-class Judging(Shape):
-    """How often each judge reviews a submission."""
-
-    repeats: Annotated[int, Field(ge=1, le=100)] = 1
-    """Reviews of one submission by one judge."""
-
-
 class PrimaryMetric(StrEnum):
     """What a release ranks by."""
 
@@ -247,9 +241,9 @@ class ReleaseConfig(Document):
     candidates: Annotated[tuple[Candidate, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
     """Who takes part, in the order of execution."""
     judges: Annotated[tuple[Judge, ...], Field(max_length=100)] = ()
-    """Read and frozen; nothing judges with them yet."""
-    criteria: Annotated[tuple[Criterion, ...], Field(max_length=100)] = ()
-    """What judges score; read and frozen, as they are."""
+    """Who reviews sealed submissions, in a phase of its own."""
+    criteria: Annotated[tuple[CriterionEntry, ...], Field(max_length=100)] = ()
+    """What judges give points for."""
     clean_room: CleanRoom = CleanRoom()
     """Settings of this host; not frozen, and neither are the four folders above."""
     attempts: Annotated[int, Field(ge=1, le=MAX_ENTRIES)] = 1
@@ -259,7 +253,7 @@ class ReleaseConfig(Document):
     routes: Annotated[tuple[Route, ...], Field(max_length=100)] = ()
     """Ways to providers, for candidates and judges to name."""
     judging: Judging = Judging()
-    """How often judges are asked; read and frozen, as they are."""
+    """What is asked of judges, how often, and when an answer counts."""
     analysis: Analysis = Analysis()
     """What is settled about the statistics beforehand."""
     supersedes: Identifier | None = None
@@ -303,7 +297,7 @@ def _unresolved(config: ReleaseConfig, file: str) -> Iterator[DocumentError]:
         "candidates": tuple(candidate.id for candidate in config.candidates),
         "judges": tuple(judge.id for judge in config.judges),
         "routes": tuple(route.id for route in config.routes),
-        "criteria": config.criteria,
+        "criteria": tuple(criterion_id(each) for each in config.criteria),
     }
     for field, ids in named.items():
         yield from _repeated(ids, field, file)
@@ -315,6 +309,7 @@ def _unresolved(config: ReleaseConfig, file: str) -> Iterator[DocumentError]:
             yield from _unknown(candidate.nominations, named["nominations"], f"{place}.nominations", file)
     for index, judge in enumerate(config.judges):
         yield from _unknown((judge.route,), named["routes"], f"judges[{index}].route", file)
+    yield from _unknown((config.judging.fallback,), named["judges"], "judging.fallback", file)
     if config.retry_policy.canonical_attempt > config.attempts:
         found, most = str(config.retry_policy.canonical_attempt), config.attempts
         place = "retry_policy.canonical_attempt"

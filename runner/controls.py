@@ -31,10 +31,18 @@ class Trial:
     tree_sha256: str
     below: Pack = NOTHING
     """The fixture."""
+    message: str | None = None
+    """The final message that goes with it."""
 
     def submission(self, base: tuple[ObjectId, ...]) -> Submission:
         """Give it as if a candidate had left it behind."""
-        return Submission(base=base, change=self.change, tree_digest=self.tree_sha256, below=self.below)
+        return Submission(
+            base=base,
+            change=self.change,
+            tree_digest=self.tree_sha256,
+            final_message=self.message,
+            below=self.below,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,20 +87,26 @@ def trials(nomination: Nomination, fixture: Fixture, solution: Solution, reposit
     Raises:
         FixtureError: a probe's patch does not fit the fixture.
     """
-    nothing, below = NOTHING, fixture.pack
-    known = [
-        Trial(name="base", kind="base", change=nothing, tree_sha256=fixture.digest, below=below),
-        Trial(name="solution", kind="solution", change=solution.change, tree_sha256=solution.digest, below=below),
-    ]
     kinds: Mapping[str, ControlKind] = {"wrong": "wrong", "alternative": "alternative"}
+    nothing = Solution(change=NOTHING, digest=fixture.digest)
+    known = [_trial("base", "base", nothing, fixture), _trial("solution", "solution", solution, fixture)]
     for folder in PROBES:
-        for file in nomination.below(folder):
-            probe = patched(fixture, file, repository)
-            trial = Trial(
-                name=file.path, kind=kinds[folder], change=probe.change, tree_sha256=probe.digest, below=below
-            )
-            known.append(trial)
+        known += (
+            _trial(file.path, kinds[folder], patched(fixture, file, repository), fixture)
+            for file in nomination.below(folder)
+        )
     return tuple(known)
+
+
+def _trial(name: str, kind: ControlKind, made: Solution, fixture: Fixture) -> Trial:
+    return Trial(
+        name=name,
+        kind=kind,
+        change=made.change,
+        tree_sha256=made.digest,
+        below=fixture.pack,
+        message=made.message,
+    )
 
 
 def calibrate(nomination: Nomination, solution: Submission, bench: Bench) -> Calibrated:

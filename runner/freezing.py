@@ -97,6 +97,7 @@ def _controlled(prepared: PreparedNomination, workbench: Workbench, stage: Stage
         base=stage.base,
         change=prepared.solution.change,
         tree_digest=prepared.solution.digest,
+        final_message=prepared.solution.message,
         below=prepared.fixture.pack,
     )
     calibrated = calibrate(nomination, solution, stage.bench)

@@ -14,6 +14,7 @@ from runner.freezing import CONTROLS
 from runner.gateway.routes import PROTOCOLS, speaks
 from runner.host_copies import host_copies
 from runner.inputs import Inputs
+from runner.judge_lint import judge_findings
 from runner.nomination import PATCH_SUFFIX
 from runner.nomination_lint import Aids, fixed_distributions, lint_nomination
 from runner.proof import PROOFS
@@ -40,7 +41,7 @@ def lint(inputs: Inputs, settings: Settings, aids: Aids) -> tuple[Finding, ...]:
         *_modes(inputs, subject),
         *_patch_folders(config, settings, subject),
         *_routes(config, settings, aids, subject),
-        *_judges(config, subject),
+        *judge_findings(config, subject),
         *_assurance(inputs, subject),
         *_places(inputs, subject),
         *_idle(config, subject),
@@ -150,11 +151,6 @@ def _is_plain_text(route: Route) -> bool:
     address = urlsplit(route.base_url or "")
     is_local = address.hostname in {"localhost", "127.0.0.1", "::1"}
     return route.credential is not None and address.scheme == "http" and not is_local
-
-
-def _judges(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
-    if config.judges and not config.criteria:
-        yield subject.error("criteria", "judges have nothing to score", "name the criteria")
 
 
 def _assurance(inputs: Inputs, subject: Subject) -> Iterator[Finding]:

@@ -22,6 +22,9 @@ UNFROZEN = frozenset({*PROBES, "records", "README.md"})
 
 PROMPT_BYTES = 64 * 1024
 PATCH_SUFFIX = ".patch"
+_BEGIN = b"diff --git "
+"""How every diff of git's begins."""
+
 _FOLDERS = frozenset({FIXTURE, PUBLIC, PRIVATE, SOLUTION, "records", *PROBES})
 _FILES = frozenset({DOCUMENT, PROMPT, "README.md", "LICENSE"})
 
@@ -162,10 +165,10 @@ def _bad_patches(nomination: Nomination) -> Iterator[DocumentError]:
     for folder in (SOLUTION, *PROBES):
         for file in nomination.below(folder):
             plain = file.path.count("/") == 1 and file.path.endswith(PATCH_SUFFIX)
-            if not plain or not file.read().startswith(b"diff --git "):
+            if not plain or not parted(file.read())[1].startswith(_BEGIN):
                 found, expected = (
                     "no patch in git's form",
-                    f"{folder}/<name>.patch, beginning with 'diff --git '",
+                    f"{folder}/<name>.patch with a line that begins with 'diff --git '",
                 )
                 mend = "make it with 'git diff --binary --full-index --no-renames'"
                 yield _wrong(file_name(file.place), "", found, expected, mend)
@@ -183,3 +186,10 @@ def _listed(names: Iterable[str]) -> str:
 
 def _wrong(file: str, field: str, found: str, expected: str, mend: str) -> DocumentError:
     return DocumentError(file=file, field=field, found=found, expected=expected, mend=mend)
+
+
+def parted(patch: bytes) -> tuple[str | None, bytes]:
+    """Part a patch file into the words before its diff (None: there are none) and the diff."""
+    at = 0 if patch.startswith(_BEGIN) else patch.find(b"\n" + _BEGIN) + 1
+    head = patch[:at].decode("utf-8", "replace").strip()
+    return head or None, patch[at:]

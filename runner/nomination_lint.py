@@ -16,7 +16,7 @@ from runner.errors import ToolchainError
 from runner.finding import Finding, Subject
 from runner.fixture import never_in_a_fixture
 from runner.leaks import leaks
-from runner.nomination import FIXTURE, PROBES, PUBLIC, SOLUTION, Nomination
+from runner.nomination import FIXTURE, PROBES, PUBLIC, SOLUTION, Nomination, parted
 from runner.parsing import decode, file_name
 from runner.rules import matcher
 from runner.sdist import normal_name
@@ -196,7 +196,7 @@ def _patches(nomination: Nomination) -> Iterator[Finding]:
     for folder in (SOLUTION, *PROBES):
         for file in nomination.below(folder):
             try:
-                touched = named_paths(file.read())
+                touched = named_paths(parted(file.read())[1])
             except PatchError as error:
                 yield Subject(file=file_name(file.place)).error("", str(error), "make the patch with git again")
                 continue

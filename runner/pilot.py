@@ -30,10 +30,9 @@ from runner.runtime import Runtime
 from runner.schedule import Action, Cell, Standing, Step, TryState, next_step, schedule
 from runner.selection import candidate_keys, select
 from runner.settings import Settings
-from runner.solution import patched
+from runner.solution import Solution, patched
 from runner.staging import Staged, Stages
 from runner.store import Store, spent_of, state, store_for
-from sandbox.api import Pack
 from sandbox.client import open_sandbox
 from sandbox.errors import KeeperError, SandboxError
 
@@ -245,12 +244,12 @@ class _Patches:
     settings: Settings
     frozen: Frozen
 
-    def __call__(self, candidate: Candidate, staged: Staged) -> Pack:
+    def __call__(self, candidate: Candidate, staged: Staged) -> Solution:
         name = f"{staged.prepared.nomination.id}.patch"
         folder = self.settings.path(candidate.patches or ".")
         for file in list_files(folder):
             if file.path == name:
-                return patched(staged.prepared.fixture, file, self.frozen.workbench.repository).change
+                return patched(staged.prepared.fixture, file, self.frozen.workbench.repository)
         raise DocumentError(
             file=str(folder), field=name, found="no such file", expected="a patch in git's form", mend="add it"
         )

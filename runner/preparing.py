@@ -27,6 +27,9 @@ from sandbox.patch import Repository
 DOWNLOADS, REPOSITORY, TOOLCHAINS = "downloads", "bases.git", "toolchains"
 """Folders of the state; each can be removed and comes back."""
 
+JUDGE_PROMPTS = "config/judging"
+"""What judges are told, in the checkout."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workbench:
@@ -77,7 +80,12 @@ def prepare(
             problems.append(error)
     if problems:
         raise DocumentErrors(errors=tuple(problems))
-    return PreparedRelease(config=inputs.config, nominations=tuple(prepared), folders=tuple(_folders(inputs, settings)))
+    return PreparedRelease(
+        config=inputs.config,
+        nominations=tuple(prepared),
+        folders=tuple(_folders(inputs, settings)),
+        judge_prompts=_files(settings.checkout / JUDGE_PROMPTS) if inputs.config.judges else (),
+    )
 
 
 def prepare_nomination(

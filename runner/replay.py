@@ -30,13 +30,13 @@ from runner.reports.aggregate import planned
 from runner.roster import Candidate, NetworkMode
 from runner.runtime import Runtime
 from runner.settings import Settings
+from runner.solution import Solution
 from runner.staging import Staged, Stages
 from runner.store import Store, Try, cell_of
 from runner.trail import LEDGER, SOLUTION, Trail, left_recordings
 from runner.verification.exchanges import check_submission_exchanges
 from runner.verification.folders import open_folder
 from runner.verify import model_schemas
-from sandbox.api import Pack
 from sandbox.client import open_sandbox
 
 Tell = Callable[[str], None]
@@ -216,7 +216,7 @@ def _attempts(frozen: Frozen, store: Store, bundles: Mapping[RuntimeName, Bundle
         )
 
 
-def _no_patches(candidate: Candidate, _staged: Staged) -> Pack:
+def _no_patches(candidate: Candidate, _staged: Staged) -> Solution:
     raise UsageError(f"{candidate.id} asks no model")
 
 

@@ -190,6 +190,12 @@ class Candidate(Participant):
 class Judge(Participant):
     """A model that reviews anonymous submissions."""
 
+    agent: Agent = Agent.SINGLE_SHOT
+    """How it is asked: `single-shot` is one plain completion, without tools and without files."""
+    kind: Literal["rubric", "pairwise", "both"] = "both"
+    """What it is asked for: points by criteria, which of two is better, or both."""
+    family: Line | None = None
+    """Its maker, as candidates of the same maker write it."""
     budget: Budget = Budget()
     """Ceilings of one review."""
 
@@ -197,6 +203,8 @@ class Judge(Participant):
     def _reachable(self) -> Self:
         if self.agent in CONTROLS or self.model is None:
             raise refusal("a judge with a model and an agent that runs models", "choose another agent, add the model")
+        if self.route is None:
+            raise refusal("a judge with a route", "add the id of a route")
         return self
 
 

@@ -6,7 +6,7 @@ from runner.documents.nomination import SdistSolution
 from runner.errors import FixtureError
 from runner.fixture import Fixture, build_from_sdist
 from runner.folder import StoredFile
-from runner.nomination import Nomination
+from runner.nomination import Nomination, parted
 from runner.rules import Matcher, matcher
 from runner.sdist import Downloads, Pin
 from sandbox.api import Pack
@@ -23,6 +23,8 @@ class Solution:
     change: Pack
     digest: str
     """Tree digest of fixture + change."""
+    message: str | None = None
+    """The final message that goes with it: what stands before the diff in its patch file."""
 
 
 def build_solution(nomination: Nomination, fixture: Fixture, downloads: Downloads, repository: Repository) -> Solution:
@@ -49,9 +51,10 @@ def patched(fixture: Fixture, patch: StoredFile, repository: Repository) -> Solu
         PatchError: our own repository failed.
     """
     origin = str(patch.place)
+    message, diff = parted(patch.read())
     base = repository.ingest(fixture.entries, fixture.contents.get)
     try:
-        applied = repository.apply(base, patch.read())
+        applied = repository.apply(base, diff)
     except PatchError as error:
         mend = "make it anew on the fixture with 'git diff --binary --full-index --no-renames'"
         raise _unfit(origin, f"a patch that does not apply ({error})", "one that fits the fixture", mend) from error
@@ -62,7 +65,8 @@ def patched(fixture: Fixture, patch: StoredFile, repository: Repository) -> Solu
         if entry.sha256 is not None:
             contents.put(applied.contents.get(entry.sha256))
     digest = apply_change(fixture.digest, applied.changes, contents)
-    return Solution(change=Pack(entries=applied.changes, blobs=contents.get), digest=digest)
+    change = Pack(entries=applied.changes, blobs=contents.get)
+    return Solution(change=change, digest=digest, message=message)
 
 
 def projected(fixture: Fixture, later: Fixture, allowed: Matcher, origin: str) -> Solution:

@@ -64,7 +64,7 @@ class Staged:
     def solution(self) -> Submission:
         """Give the reference solution as it is judged."""
         solution = self.prepared.solution
-        return self.submission(solution.change, solution.digest)
+        return self.submission(solution.change, solution.digest, solution.message)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -38,7 +38,6 @@ def _worker(wire: Wire, task: dict[str, Any]) -> int:
     """Serve in a process of its own, and give how it ended."""
     pid = os.fork()
     if pid == 0:
-        os.setsid()
         os._exit(_serve(wire, task))
     _, status = os.waitpid(pid, 0)
     while children := _children():

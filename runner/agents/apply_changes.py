@@ -1,7 +1,8 @@
 """Runs inside a unit: put recorded changes into the workspace. Standard library only, loaded by path.
 
 Standard input is one JSON document: `root`, and `changes`, each with `path` (base64 of bytes), `kind` (file,
-link, folder, gone), and `content` (base64) and `executable`, or `target` (base64). No link is ever followed.
+link, folder, gone), and `content` (base64) and `executable`, or `target` (base64); `words` are said at the end. No
+link is ever followed.
 """
 
 import base64
@@ -35,7 +36,7 @@ def main() -> int:
     except (ChangeError, OSError) as error:
         tell("error", kind="change", status=None, message=str(error))
         return FAILED
-    tell("end", reason="done", message=f"{len(changes)} changes made")
+    tell("end", reason="done", message=document.get("words") or f"{len(changes)} changes made")
     return 0
 
 

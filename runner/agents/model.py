@@ -41,6 +41,8 @@ class AgentTask:
     """The candidate's reasoning variant, for agents that can pass one on."""
     change: Pack | None = field(default=None, repr=False)
     """What `oracle` and `patch` apply; paths are relative to the workspace root."""
+    words: str | None = field(default=None, repr=False)
+    """What they say at the end; None: how much they changed."""
     probe: bool = False
     """Ask the prompt once and change nothing."""
     targets: tuple[str, ...] = ()

@@ -33,7 +33,7 @@ class Recorded:
             raise AgentTaskError(f"{self.name} has no change to apply")
         return AgentCommand(
             argv=(PYTHON, "-I", "-S", "-B", f"{AGENT_TARGET}/{PROGRAM}"),
-            stdin=encode_change(task.change),
+            stdin=encode_change(task.change, task.words),
             packs=((AGENT_TARGET, file_program(PROGRAM)),),
         )
 
@@ -46,7 +46,14 @@ class Recorded:
         message = text_of(last.get("message"), MESSAGE_LIMIT) or ""
         error = AgentError(kind="change", status=None, message=message) if failed else None
         ended = {"end": "done", "error": "error"}.get(str(last["event"]))
-        return Telemetry(agent=self.name, turns=0, ended=ended, final_error=error, unreadable_lines=unreadable)
+        return Telemetry(
+            agent=self.name,
+            turns=0,
+            ended=ended,
+            final_message=None if failed else message,
+            final_error=error,
+            unreadable_lines=unreadable,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +76,10 @@ class Nop:
         return Telemetry(agent=self.name, turns=0, ended="done" if termination.succeeded else None)
 
 
-def encode_change(change: Pack) -> bytes:
+def encode_change(change: Pack, words: str | None = None) -> bytes:
     """Write a change down as `apply_changes.py` reads it."""
     entries = [_encode(entry, change) for entry in change.entries]
-    return json.dumps({"root": WORKSPACE_ROOT, "changes": entries}).encode()
+    return json.dumps({"root": WORKSPACE_ROOT, "changes": entries, "words": words}).encode()
 
 
 def _encode(entry: Entry, change: Pack) -> dict[str, object]:

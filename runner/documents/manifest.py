@@ -4,10 +4,11 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from runner.config import Analysis, Judging, ReleaseLimits, RetryPolicy
+from runner.config import Analysis, ReleaseLimits, RetryPolicy
 from runner.documents.model import Document, Identifier, Sha256, Shape
 from runner.documents.nomination import NominationSpec
-from runner.fields import Criterion, Line, refusal
+from runner.fields import Line, refusal
+from runner.judges import CriterionEntry, Judging
 from runner.roster import Candidate, Judge, ReleaseBudget, Route
 
 Count = Annotated[int, Field(ge=0)]
@@ -137,13 +138,13 @@ class Manifest(Document):
     nominations: tuple[FrozenNomination, ...]
     """Every task with its inputs."""
     judges: tuple[Judge, ...]
-    """Read and frozen; nothing judges with them yet."""
+    """Who reviews sealed submissions."""
     judging: Judging
-    """How often judges are asked."""
+    """What is asked of them, how often, and when an answer counts."""
     judge_prompts: tuple[FrozenFile, ...]
     """What judges are told."""
-    criteria: tuple[Criterion, ...]
-    """What judges score."""
+    criteria: tuple[CriterionEntry, ...]
+    """What judges give points for."""
     routes: tuple[Route, ...]
     """With the name of the variable that holds a key, never a key."""
     folders: tuple[FrozenFolder, ...]

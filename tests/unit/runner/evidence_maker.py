@@ -10,7 +10,7 @@ from evaluators.public_tests import TestsResult
 from runner.agent_end import agent_end, agent_run
 from runner.artifacts import Files
 from runner.canonical import canonical, canonical_lines, sha256
-from runner.config import Analysis, Judging, ReleaseLimits, RetryPolicy
+from runner.config import Analysis, ReleaseLimits, RetryPolicy
 from runner.documents.capture import Capture, CaptureFinding
 from runner.documents.evidence import Host, Policy, Submission, Tree, UnitEnd, Walls
 from runner.documents.facts import (
@@ -36,6 +36,7 @@ from runner.gateway.relay.recording import write_record
 from runner.grading import Made, Parts, grading, void
 from runner.host_proofs import digests, keep_copies
 from runner.journal import Scribe
+from runner.judges import Judging
 from runner.roster import Agent, Candidate, Route
 from runner.schedule import Cell
 from runner.store import Store, store_for

@@ -176,6 +176,14 @@ def test_a_removed_key_is_refused_and_told_what_replaces_it(key: str) -> None:
         pytest.param(("clean_room", "state_dir"), "a\u0000b", "clean_room.state_dir", id="nul"),
         pytest.param(("clean_room", "login_files", "nop"), "x", "clean_room.login_files.nop", id="login-of-nop"),
         pytest.param(("judges", 0, "agent"), "oracle", "judges[0]", id="judge-without-model"),
+        pytest.param(("judges", 0, "route"), None, "judges[0]", id="judge-without-route"),
+        pytest.param(("judging", "fallback"), "judge-3", "judging.fallback", id="unknown-fallback"),
+        pytest.param(("judging", "control_percent"), 4, "judging.control_percent", id="too-few-controls"),
+        pytest.param(("judging", "repeat_percent"), 9, "judging.repeat_percent", id="too-few-repeats"),
+        pytest.param(("judging", "show_solution"), "whole", "judging.show_solution", id="whole-solution"),
+        pytest.param(("criteria", 1, "anchors"), {"0": "bad"}, "criteria[1].anchors", id="one-anchor"),
+        pytest.param(("criteria", 1, "anchors", "11"), "x", "criteria[1].anchors.11", id="anchor-beyond"),
+        pytest.param(("criteria", 1, "id"), "correctness", "criteria", id="same-criterion-twice-in-two-forms"),
     ],
 )
 def test_a_wrong_value_is_told_with_its_field(path: tuple[int | str, ...], value: object, field: str) -> None:

@@ -18,7 +18,7 @@ LINE = Line(topic="machine", name="thing", expected="one", lost="a wall", mend="
 
 def lines(environ: dict[str, str], **changes: Any) -> dict[str, Check]:  # noqa: ANN401 - JSON values of all kinds
     fields: dict[str, Any] = config_fields()
-    fields |= {"nominations": ["wordcount"], "judges": [], **changes}
+    fields |= {"nominations": ["wordcount"], "judges": [], "judging": {}, **changes}
     config = parse_config(json.dumps(fields).encode(), "config/pilot.json")
     settings = Settings(checkout=Path("/nowhere"), config=Path("config/pilot.json"), environ=environ)
     return {check.name: check for check in configured(config, settings)}

@@ -18,7 +18,7 @@ KEYED: dict[str, Any] = {"id": "keyed", "agent": "native", "model": "vendor/keye
 
 
 def release(checkout: Path, **changes: Any) -> tuple[Inputs, Settings]:  # noqa: ANN401 - JSON values of all kinds
-    fields = config_fields() | {"nominations": ["wordcount"], "judges": [], **changes}
+    fields = config_fields() | {"nominations": ["wordcount"], "judges": [], "judging": {}, **changes}
     written(checkout / "config/nominations/wordcount", nomination_files())
     written(checkout, {"config/pilot.json": json.dumps(fields)})
     settings = Settings(checkout=checkout, config=checkout / "config/pilot.json")

@@ -9,7 +9,7 @@ import pytest
 
 from runner.errors import FixtureError, SupplyError
 from runner.fixture import Fixture, build_fixture, check_fixture
-from runner.nomination import Nomination, load_nomination
+from runner.nomination import Nomination, load_nomination, parted
 from runner.sdist import Downloads
 from runner.solution import Solution, build_solution, patched
 from sandbox.patch import Repository
@@ -179,6 +179,18 @@ def test_a_patch_solution_changes_what_it_says(tmp_path: Path) -> None:
     base = repository.ingest(fixture.entries, fixture.contents.get)
     again = repository.apply(base, repository.patch(base, solution.change.entries, solution.change.blobs))
     assert again.changes == solution.change.entries
+
+
+def test_words_before_a_diff_are_its_final_message(tmp_path: Path) -> None:
+    files = nomination_files()
+    words = "I mended the count.\n\nThe rest stays as it was.\n"
+    files["solution/solution.patch"] = words + files["solution/solution.patch"]
+    chosen = nomination(tmp_path, files)
+    repository = Repository(tmp_path / "bases.git")
+    solution = build_solution(chosen, build_fixture(chosen, NOTHING), NOTHING, repository)
+    assert solution.message == "I mended the count.\n\nThe rest stays as it was."
+    assert solution_content(solution) == {"wordcount.py": b"def count(text): return len(text.split())\n"}
+    assert parted(b"diff --git a/x b/x\n") == (None, b"diff --git a/x b/x\n")
 
 
 @pytest.mark.parametrize(

@@ -230,6 +230,7 @@ def test_nobody_looks_at_the_host_for_nothing(tmp_path: Path) -> None:
 
 
 CANDIDATE: dict[str, object] = {"id": "m", "agent": "native", "model": "v/m", "route": "r"}
+JUDGE: dict[str, object] = {"id": "j", "agent": "claude", "model": "w/j", "route": "r", "family": "w"}
 DIRECT: dict[str, object] = {"id": "d", "agent": "codex", "model": "m", "network": "direct"}
 REAL: dict[str, object] = {
     "id": "r",
@@ -311,9 +312,23 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
             id="no-recorded-patch",
         ),
         pytest.param(
-            {"judges": [{"id": "j", "agent": "claude", "model": "m"}]},
+            {"judges": [JUDGE]},
             ("error", "criteria"),
             id="no-criteria",
+        ),
+        pytest.param({"judges": [JUDGE], "criteria": ["scope"]}, ("warning", "criteria[0]"), id="no-anchors"),
+        pytest.param({"judges": [{**JUDGE, "family": None}]}, ("error", "judges[0].family"), id="judge-of-no-family"),
+        pytest.param({"judges": [JUDGE]}, ("error", "candidates[1].family"), id="candidate-of-no-family"),
+        pytest.param(
+            {"judges": [JUDGE], "judging": {"own_family": True}}, ("warning", "judging.own_family"), id="own-family"
+        ),
+        pytest.param(
+            {"judges": [JUDGE], "judging": {"fallback": "j"}}, ("error", "judging.fallback"), id="fallback-alone"
+        ),
+        pytest.param(
+            {"judges": [JUDGE, {**JUDGE, "id": "k"}], "judging": {"fallback": "k"}},
+            ("warning", "judging.fallback"),
+            id="fallback-of-the-same-family",
         ),
         pytest.param({"analysis": {"require_split": True}}, ("error", "analysis.require_split"), id="split"),
         pytest.param({"clean_room": {"state_dir": "/run/x"}}, ("error", "clean_room.state_dir"), id="hidden-state"),

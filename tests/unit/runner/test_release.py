@@ -54,6 +54,7 @@ def prepared(
     nominations = checkout / "config/nominations"
     written(nominations / "wordcount", files or nomination_files())
     written(checkout / "config/scenarios", {"right.json": "{}"})
+    written(checkout / "config/judging", {"pairwise.md": "Which is better?\n"})
     written(checkout / "config/patches", {"wordcount.patch": "diff --git a/x b/x\n"})
     config = parse_config(json.dumps(fields or plain_fields()).encode(), "pilot.json")
     places = Places(
@@ -293,6 +294,16 @@ def test_a_drifted_fixture_is_told_before_the_solution_that_no_longer_fits_it(tm
     with pytest.raises(DocumentErrors, match="a drifted tree") as caught:
         prepared(tmp_path / "two", files=files, frozen=manifest)
     assert manifest.nomination("wordcount").fixture_sha256 in caught.value.errors[0].expected
+
+
+def test_a_changed_judge_prompt_is_drift(tmp_path: Path) -> None:
+    manifest = freeze(prepared(tmp_path))
+    assert [prompt.path for prompt in manifest.judge_prompts] == ["pairwise.md"]
+    later = prepared(tmp_path)
+    changed = replace(later, judge_prompts=(later.judge_prompts[0].model_copy(update={"sha256": "0" * 64}),))
+    with pytest.raises(DriftError) as caught:
+        check_inputs(manifest, changed, "manifest.json")
+    assert fields_of(caught.value) == ["judge_prompts[pairwise.md].sha256"]
 
 
 def test_a_changed_scenario_is_drift(tmp_path: Path) -> None:

@@ -59,8 +59,14 @@ def config_fields() -> dict[str, object]:
             },
             {"id": "recorded", "agent": "patch", "patches": "config/patches"},
         ],
-        "judges": [{"id": "judge-1", "agent": "native", "model": "vendor/judge", "route": "real"}],
-        "criteria": ["correctness", "clarity"],
+        "judges": [
+            {"id": "judge-1", "agent": "native", "model": "other/judge", "route": "real", "family": "other"},
+            {"id": "judge-2", "model": "third/judge", "route": "real", "family": "third", "kind": "pairwise"},
+        ],
+        "criteria": [
+            "correctness",
+            {"id": "clarity", "asks": "How clear is it?", "anchors": {"0": "not at all", "10": "as clear as can be"}},
+        ],
         "clean_room": {
             "accounts": {"first": 1900000000, "last": 1900999999},
             "state_dir": ".cleanroom",
@@ -79,7 +85,14 @@ def config_fields() -> dict[str, object]:
                 "amendments": ["include_usage"],
             },
         ],
-        "judging": {"repeats": 1},
+        "judging": {
+            "repeats": 1,
+            "fallback": "judge-2",
+            "degree": 3,
+            "show_solution": "projected",
+            "bounds": {"null_patch": 5},
+            "ceilings": {"lines": 500},
+        },
         "analysis": {"seed": 7, "primary_metric": "solved_rate"},
     }
 

@@ -1,0 +1,29 @@
+"""What makes two askings the same: an answer that is there already is not asked for again. Pure."""
+
+from runner.canonical import canonical, sha256
+from runner.judges import Judging
+from runner.roster import Judge, Route
+
+
+def settings_digest(judge: Judge, route: Route, judging: Judging) -> str:
+    """Give the SHA-256 over all that can change an answer besides packet and prompt."""
+    whole = {
+        "schema": "cleanroom/judge-settings/1",
+        "judge": judge.model_dump(mode="json", by_alias=True),
+        "route": route.model_dump(mode="json", by_alias=True),
+        "judging": judging.model_dump(mode="json", by_alias=True),
+    }
+    return sha256(canonical(whole))
+
+
+def cache_key(judge: str, packet_sha256: str, prompt_sha256: str, settings_sha256: str, repeat: int) -> str:
+    """Give the key of an answer. Repeats are asked for what they are: each is a call of its own."""
+    whole = {
+        "schema": "cleanroom/judge-call/1",
+        "judge": judge,
+        "packet_sha256": packet_sha256,
+        "prompt_sha256": prompt_sha256,
+        "settings_sha256": settings_sha256,
+        "repeat": repeat,
+    }
+    return sha256(canonical(whole))
