@@ -1,10 +1,7 @@
 """Running an attempt's agent again, against what was recorded of it in its provider's place. Writes no evidence."""
 
-import difflib
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,32 +9,25 @@ from tempfile import TemporaryDirectory
 from runner import __version__
 from runner.agents.registry import AGENTS
 from runner.artifacts import Sealed
-from runner.attempt import Attempts
 from runner.bundles.bundle import Bundle
 from runner.bundles.held import fact_of, load_runtimes
 from runner.documents.evidence import Submission
 from runner.documents.runtimes import RuntimeName
 from runner.documents.seal import SealKind, Trial
-from runner.errors import UnknownNameError, UsageError, VerificationError
-from runner.freezer import Frozen, accounts_of
+from runner.errors import UsageError, VerificationError
+from runner.freezer import Frozen
 from runner.gateway.divergence import Comparison, compare
 from runner.gateway.recording import BrokenRecordingError, Recording, read_recording
-from runner.gateway.routes import NOWHERE
-from runner.gateway.serving import gateway_unit
-from runner.host_proofs import Prover, digests, host_now
 from runner.kept import EXCHANGES, FIRST
-from runner.reports.aggregate import planned
-from runner.roster import Candidate, NetworkMode
-from runner.runtime import Runtime
+from runner.keyless import keyless_room
+from runner.naming import named_try
+from runner.roster import NetworkMode
 from runner.settings import Settings
-from runner.solution import Solution
-from runner.staging import Staged, Stages
 from runner.store import Store, Try, cell_of
 from runner.trail import LEDGER, SOLUTION, Trail, left_recordings
 from runner.verification.exchanges import check_submission_exchanges
 from runner.verification.folders import open_folder
 from runner.verify import model_schemas
-from sandbox.client import open_sandbox
 
 Tell = Callable[[str], None]
 
@@ -77,11 +67,7 @@ def find_try(store: Store, frozen: Frozen, wanted: str) -> Try:
         UsageError: it left nothing to replay.
         SealBrokenError: its evidence is not what was sealed.
     """
-    names = dict(_names(store, frozen))
-    trial = names.get(wanted.strip("/"))
-    if trial is None:
-        near = tuple(difflib.get_close_matches(wanted, names, n=3, cutoff=0.5))
-        raise UnknownNameError(noun="attempt that was begun", wanted=wanted[:200], near=near, known=len(names))
+    trial = named_try(store, frozen.manifest, wanted)
     found = next(each for each in store.tries(cell_of(trial)) if each.trial == trial)
     if found.submission is None:
         raise UsageError(f"{wanted} left no submission, so that there is no tree to reach; name another try")
@@ -93,16 +79,6 @@ def find_try(store: Store, frozen: Frozen, wanted: str) -> Try:
     if not AGENTS[candidate.agent].needs_gateway:
         raise UsageError(f"{trial.candidate} asks no model, so that nothing of it was recorded; name another candidate")
     return found
-
-
-def _names(store: Store, frozen: Frozen) -> Iterator[tuple[str, Trial]]:
-    """Name every try that was begun; an attempt's own name means its last."""
-    for cell in planned(frozen.manifest):
-        name = f"{cell.candidate}/{cell.nomination}/attempt-{cell.attempt}"
-        for number in store.numbers(cell):
-            trial = store.trial(cell, number)
-            yield f"{name}/try-{number}", trial
-            yield name, trial
 
 
 def replay(settings: Settings, frozen: Frozen, store: Store, wanted: str, tell: Tell) -> Replayed:
@@ -118,7 +94,7 @@ def replay(settings: Settings, frozen: Frozen, store: Store, wanted: str, tell: 
     before = {name: _recording(sealed, name) for name in RUNS if sealed.holds(name)}
     candidate = frozen.manifest.candidate(found.trial.candidate)
     bundles = load_runtimes((candidate,), frozen.inputs.config.clean_room, settings, frozen.inputs.file)
-    with TemporaryDirectory() as scratch, _attempts(frozen, store, bundles, tell) as attempts:
+    with TemporaryDirectory() as scratch, keyless_room(frozen, store, tell, bundles=bundles) as attempts:
         folder = Path(scratch)
         trail = Trail(
             trial=found.trial,
@@ -185,39 +161,6 @@ def _notes(document: Submission, bundles: Mapping[RuntimeName, Bundle]) -> Itera
     facts = [fact_of(bundle) for bundle in bundles.values()]
     if origin.runtime is not None and origin.runtime not in facts:
         yield f"the agent's program is not the recorded one ({origin.runtime.tree_sha256})"
-
-
-@contextmanager
-def _attempts(frozen: Frozen, store: Store, bundles: Mapping[RuntimeName, Bundle], tell: Tell) -> Iterator[Attempts]:
-    """Open the clean room and the gateway, with no provider behind it and no key."""
-    with ExitStack() as stack:
-        folder = frozen.inputs.places.state
-        sandbox = stack.enter_context(open_sandbox(folder, accounts_of(frozen.inputs.config)))
-        host = host_now(sandbox.facts())
-        proofs = Prover(sandbox=sandbox, host=host, state=folder, clock=_now, may_prove=os.geteuid() == 0).required(
-            tell
-        )
-        runtime = Runtime(
-            sandbox=sandbox,
-            gateway=stack.enter_context(gateway_unit(sandbox)),
-            routes={route.id: route for route in frozen.manifest.routes},
-            base_urls={route.id: NOWHERE for route in frozen.manifest.routes},
-            credential=lambda _name: None,
-            bundles=bundles,
-        )
-        yield Attempts(
-            store=store,
-            manifest=frozen.manifest,
-            runtime=runtime,
-            stages=Stages(sandbox=sandbox, workbench=frozen.workbench, limits=frozen.manifest.limits),
-            proofs=digests(proofs),
-            patches=_no_patches,
-            clock=_now,
-        )
-
-
-def _no_patches(candidate: Candidate, _staged: Staged) -> Solution:
-    raise UsageError(f"{candidate.id} asks no model")
 
 
 def _now() -> int:

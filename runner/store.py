@@ -157,7 +157,7 @@ class Store:
         Raises:
             SealBrokenError: something is not as it was sealed.
         """
-        return tuple(self._read(self.trial(cell, number)) for number in self.numbers(cell))
+        return tuple(self.read(self.trial(cell, number)) for number in self.numbers(cell))
 
     def numbers(self, cell: Cell) -> tuple[int, ...]:
         """List the tries that were begun."""
@@ -173,7 +173,12 @@ class Store:
         """Give the id of the next grading of a submission."""
         return f"{GRADING}{len(grading_folders(self.folder(trial))) + 1}"
 
-    def _read(self, trial: Trial) -> Try:
+    def read(self, trial: Trial) -> Try:
+        """Read one try; every sealed byte is hashed again.
+
+        Raises:
+            SealBrokenError: something is not as it was sealed.
+        """
         folder = self.folder(trial)
         begun = parse(Begun, read_file(folder / BEGUN), str(folder / BEGUN))
         _check_bond(begun.trial, trial, folder / BEGUN)

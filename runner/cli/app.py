@@ -12,6 +12,7 @@ _COMMANDS = {
     "lint": ("runner.cli.plan", "Check a release configuration and its nominations."),
     "freeze": ("runner.cli.plan", "Run the controls and write the release's manifest."),
     "pilot": ("runner.cli.run", "Run the planned attempts of a frozen release."),
+    "evaluate": ("runner.cli.evaluate", "Grade sealed submissions again, as new gradings."),
     "replay": ("runner.cli.replay", "Run an attempt's agent again, against its recording."),
     "verify": ("runner.cli.evidence", "Check a release's evidence from its files alone."),
     "aggregate": ("runner.cli.evidence", "Make the table from sealed evidence, and print it."),
