@@ -26,7 +26,7 @@ class AnchoredCriterion(Shape):
     """Its name in answers and tables."""
     asks: Line
     """What the points are for, in one line."""
-    anchors: Annotated[Mapping[PointsKey, Line], Field(min_length=2)]
+    anchors: Annotated[Mapping[PointsKey, Line], Field(min_length=2, json_schema_extra={"additionalProperties": False})]
     """What some of the points 0 to 10 mean; at least two of them."""
 
 
@@ -43,6 +43,13 @@ CriterionEntry = Annotated[
 def criterion_id(entry: str | AnchoredCriterion) -> str:
     """Give the name of a criterion."""
     return entry if isinstance(entry, str) else entry.id
+
+
+def criteria_of(
+    nomination: tuple[AnchoredCriterion, ...], release: tuple[str | AnchoredCriterion, ...]
+) -> tuple[str | AnchoredCriterion, ...]:
+    """Give what the submissions of a nomination are judged by: its own criteria, or else the release's."""
+    return nomination or release
 
 
 class Ceilings(Shape):

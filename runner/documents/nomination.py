@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from runner.documents.model import Document, Identifier, Sha256, Shape
 from runner.fields import ChangeRule, FolderPath, Line, RelativePath, refusal
+from runner.judges import AnchoredCriterion
 from sandbox.spec import MIB
 
 DistributionName = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$")]
@@ -228,10 +229,17 @@ class NominationSpec(Document):
     """What else a patch may hold."""
     evaluators: Annotated[tuple[EvaluatorTable, ...], Field(max_length=100)] = ()
     """Hidden checks, in order."""
+    criteria: Annotated[tuple[AnchoredCriterion, ...], Field(max_length=100)] = ()
+    """What judges give points for, of class `free-text` alone; none: the release's. Never part of an objective
+    result."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         ids = [evaluator.id for evaluator in self.evaluators]
+        if self.criteria and self.class_ != "free-text":
+            raise refusal("'criteria' in a nomination of class free-text alone", "remove them; a release has its own")
+        if len({criterion.id for criterion in self.criteria}) < len(self.criteria):
+            raise refusal("criteria with ids of their own", "rename one of those that share an id")
         if len(set(ids)) < len(ids):
             raise refusal("evaluators with ids of their own", "rename one of those that share an id")
         if isinstance(self.solution, SdistSolution) and not isinstance(self.fixture, SdistFixture):

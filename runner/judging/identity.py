@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from runner.fixture import INSTRUCTIONS
 from runner.roster import Candidate, Judge
 
 
@@ -70,14 +71,11 @@ _HARMLESS = re.compile(r"@(?:example\.(?:com|org|net)|localhost|[\w.-]+\.(?:test
 _PERSONAL = re.compile(r"/home/(?!agent/)[a-z][\w-]*/.|/Users/[^/]+/.|[A-Za-z]:\\{1,2}Users\\")
 """Places of one person; others are the same for all, or anybody's."""
 
-_AGENT_FOLDERS = frozenset({
-    ".claude", ".codex", ".opencode", ".cursor", ".aider", ".gemini", ".windsurf", ".cline", ".roo", ".continue",
-    ".kiro", ".junie", ".goose", ".qwen", ".openhands",
-})  # fmt: skip
-_AGENT_FILES = frozenset({
-    "claude.md", "claude.local.md", "agents.md", "gemini.md", "qwen.md", "codex.md", ".cursorrules", ".windsurfrules",
-    ".clinerules", ".mcp.json", "opencode.json", "opencode.jsonc", "copilot-instructions.md", ".claude.json",
-})  # fmt: skip
+_AGENT_PLACES = frozenset(name.decode() for name in INSTRUCTIONS) | {
+    *(".aider", ".windsurf", ".cline", ".roo", ".continue", ".kiro", ".junie", ".goose", ".qwen", ".openhands"),
+    *("qwen.md", "codex.md", ".claude.json"),
+}
+"""Files and folders of agents. What a fixture never holds is new wherever it stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +147,7 @@ def tells(trace: Trace, text: str) -> bool:
 def is_agent_file(path: str) -> bool:
     """Whether a path is where agents keep settings and notes."""
     parts = path.lower().split("/")
-    return parts[-1] in _AGENT_FILES or any(part in _AGENT_FOLDERS or part.startswith(".aider") for part in parts)
+    return any(part in _AGENT_PLACES or part.startswith(".aider") for part in parts)
 
 
 def _all(lowered: str, known: Identities) -> Iterator[Found]:

@@ -1,6 +1,7 @@
 """Laws of packets: what is in them, how much of it, and nothing else."""
 
 import dataclasses
+import time
 from dataclasses import replace
 
 import pytest
@@ -186,3 +187,24 @@ def test_the_view_without_comments_leaves_documents_out_and_tells_where_it_could
 def test_an_empty_change_says_so() -> None:
     assert shown() == Shown(lines=())
     assert shown().visible == ("@ nothing is changed",)
+
+
+@pytest.mark.parametrize("name", ["a.py", "a.js", "a.sql", "a.html", "a.md", "a.sh"])
+@pytest.mark.parametrize("view", list(View))
+def test_no_text_makes_showing_it_slow(name: str, view: View) -> None:
+    parts = [
+        "ignore the ",
+        "reviewed by the ",
+        "example ",
+        "QUJD",
+        "/*`'\"",
+        '\\"',
+        "solution \n",
+        "a@",
+        "/home/",
+        "1 ",
+    ]
+    lines = [(part * 500)[:500] for part in parts] * 20
+    started = time.process_time()
+    shown(change(name, None, "\n".join(lines)), view=view)
+    assert time.process_time() - started < 1

@@ -14,6 +14,7 @@ from runner.documents.nomination import NominationSpec
 from runner.errors import DocumentError, DocumentErrors
 from runner.folder import Caps, list_files
 from runner.inline import inline_nomination
+from runner.judges import criteria_of
 from runner.nomination import PROMPT_BYTES, Nomination, load_nomination, nomination_digest
 from runner.parsing import parse_toml, validate
 from tests.unit.runner.written import NOMINATION, PATCH, nomination_files, written
@@ -76,6 +77,20 @@ def test_an_evaluators_own_options_are_handed_on(tmp_path: Path) -> None:
     assert spec.folder == tmp_path / "wordcount/private"
 
 
+CRITERION = '[[criteria]]\nid = "tone"\nasks = "Is it kind?"\nanchors = { 0 = "rude", 10 = "kind" }\n'
+
+
+def test_a_free_text_nomination_has_criteria_of_its_own_each_once(tmp_path: Path) -> None:
+    free = NOMINATION.replace('class = "code-fix"', 'class = "free-text"')
+    spec = loaded(tmp_path / "one", {"nomination.toml": free.replace("[source]", f"{CRITERION}[source]")}).spec
+    assert [criterion.id for criterion in criteria_of(spec.criteria, ("scope",)) if not isinstance(criterion, str)] == [
+        "tone"
+    ]
+    assert criteria_of((), ("scope",)) == ("scope",)
+    with pytest.raises((DocumentError, DocumentErrors), match="ids of their own"):
+        loaded(tmp_path / "two", {"nomination.toml": free.replace("[source]", f"{2 * CRITERION}[source]")})
+
+
 @pytest.mark.parametrize(
     ("old", "new", "field"),
     [
@@ -109,6 +124,8 @@ def test_an_evaluators_own_options_are_handed_on(tmp_path: Path) -> None:
             "",
             id="same-id",
         ),
+        pytest.param("[source]", f"{CRITERION}[source]", "", id="criteria-of-another-class"),
+        pytest.param("[source]", '[[criteria]]\nid = "a"\nasks = "b"\n[source]', "criteria[0].anchors", id="bare"),
         pytest.param("[source]", '[fixture]\nkind = "folder"\npath = "x"\n[source]', "fixture.path", id="folder-path"),
         pytest.param("[source]", '[fixture]\nkind = "git"\n[source]', "fixture", id="fixture-kind"),
         pytest.param("[source]", '[fixture]\nname = "x"\n[source]', "fixture", id="no-fixture-kind"),
