@@ -304,6 +304,46 @@ class Unscored(Document):
     flags: tuple[Flag, ...]
 
 
+class Seen(Shape):
+    """One thing that was found in a shown change."""
+
+    what: Identifier
+    """Of traces: `name`, `signature`, `address`, `place` or `agent_file`. Of text that speaks to a judge: its label."""
+    line: Annotated[int, Field(ge=1)]
+    """Number of the shown line."""
+    text: Annotated[str, StringConstraints(max_length=300), AfterValidator(_plain)] = ""
+    """As it was written, with invisible characters escaped; empty for what still stands there."""
+
+
+class ShownChange(Shape):
+    """What was done to one change before it was shown."""
+
+    letter: Literal["A", "B", "C"]
+    """What it is called in the packet."""
+    lines: Annotated[int, Field(ge=0)]
+    """How many lines were shown."""
+    replaced: tuple[Seen, ...]
+    """Traces of who did it, replaced by marks."""
+    left: tuple[Seen, ...]
+    """Traces in code, which were left."""
+    spoken: tuple[Seen, ...]
+    """Text that speaks to a judge; it was left."""
+
+
+class PacketRecord(Document):
+    """What was scrubbed, left and labelled in a packet. It holds names, so it is private evidence."""
+
+    SCHEMA_NAME: ClassVar[str] = "packet-record"
+
+    schema_: Literal["cleanroom/packet-record/1"] = Field(default="cleanroom/packet-record/1", alias="schema")
+    packet_sha256: Sha256
+    """Of all that was shown, as it was shown."""
+    view: View
+    """Which form of the changes it has."""
+    changes: Annotated[tuple[ShownChange, ...], Field(min_length=1, max_length=2)]
+    """In the order in which they were shown."""
+
+
 class SkippedWhy(StrEnum):
     """Why a planned asking was left out."""
 

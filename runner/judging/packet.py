@@ -8,12 +8,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
-from runner.documents.judging import Flag, FlagKind, Side, View
+from runner.documents.judging import Flag, FlagKind, PacketRecord, Seen, ShownChange, Side, View
 from runner.judges import AnchoredCriterion
-from runner.judging.render import FileChange, Shown
+from runner.judging.letters import shown as visible
+from runner.judging.render import FileChange, Replaced, Shown
 
 IsTest = Callable[[bytes], bool]
+Letter = Literal["A", "B", "C"]
 
 
 class PublicTests(StrEnum):
@@ -48,7 +51,7 @@ class Packet:
             raise ValueError("a packet has one change or two, and at least one criterion")
 
     @property
-    def letters(self) -> tuple[str, ...]:
+    def letters(self) -> tuple[Letter, ...]:
         """What its changes are called."""
         return ("C",) if len(self.changes) == 1 else ("A", "B")
 
@@ -103,6 +106,33 @@ def packet_digest(packet: Packet) -> str:
         data = part.encode("utf-8", "surrogatepass")
         digest.update(b"%d:%b," % (len(data), data))
     return digest.hexdigest()
+
+
+def packet_record(packet: Packet) -> PacketRecord:
+    """Give the list of what was replaced, left and labelled in a packet."""
+    changes = zip(packet.letters, packet.changes, strict=True)
+    return PacketRecord(
+        packet_sha256=packet_digest(packet),
+        view=packet.view,
+        changes=tuple(_recorded(letter, change.shown) for letter, change in changes),
+    )
+
+
+def _recorded(letter: Letter, shown: Shown) -> ShownChange:
+    return ShownChange(
+        letter=letter,
+        lines=len(shown.lines),
+        replaced=tuple(_seen(each) for each in shown.replaced),
+        left=tuple(_seen(each) for each in shown.left),
+        spoken=tuple(Seen(what=each.label, line=each.line) for each in shown.spoken),
+    )
+
+
+def _seen(found: Replaced) -> Seen:
+    return Seen(what=found.trace, line=found.line, text=visible(" ".join(found.text.split()))[0][:_LONGEST_SEEN])
+
+
+_LONGEST_SEEN = 300
 
 
 def texts(packet: Packet) -> Iterator[str]:

@@ -13,7 +13,7 @@ _WRITTEN_ORDER = ("release-configuration", "nomination", "scenario", "expected-t
 _EVIDENCE_ORDER = (
     "manifest", "controls", "begun", "submission", "tree", "capture", "termination", "telemetry", "preflight",
     "ledger-line", "launcher", "host", "void", "grading", "policy", "public-tests", "verdict", "seal", "aggregate",
-    "rubric-verdict", "pair-verdict", "unscored",
+    "rubric-verdict", "pair-verdict", "unscored", "packet-record",
 )  # fmt: skip
 """The order in which a reader meets them; a document that is not named here follows."""
 
