@@ -2,8 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.canonical import D, canonical, parse, parse_lines, sha256
@@ -12,6 +12,8 @@ from runner.documents.seal import SEAL_NAME, Seal, SealedFile, SealKind, Trial
 from runner.durable import (
     NAME,
     TEMPORARY,
+    Written,
+    hash_regular,
     leftovers,
     make_folders,
     make_private,
@@ -69,6 +71,10 @@ class Sealed:
     folder: Path
     seal: Seal
     digest: str
+    files: Mapping[str, SealedFile]
+    """What the seal lists, by path."""
+    held: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """Files that were kept in memory when they were hashed."""
 
     def bytes(self, path: str) -> bytes:
         """Give one of its files.
@@ -76,24 +82,35 @@ class Sealed:
         Raises:
             SealBrokenError: it is not in the seal, or no longer what was sealed.
         """
-        listed = next((each for each in self.seal.files if each.path == path), None)
+        if path in self.held:
+            return self.held[path]
+        listed = self.files.get(path)
         if listed is None:
             raise SealBrokenError(file=str(self.folder / path), found="no such file in the seal", expected="the file")
-        return _content(self.folder, listed)
+        data, broken = _read(f"{self.folder}/{path}", listed, keep=True)
+        if data is None:
+            raise SealBrokenError(file=str(self.folder / path), found=broken or "nothing", expected=_wanted(listed))
+        return data
 
     def holds(self, path: str) -> bool:
         """Whether the seal lists this file."""
-        return any(each.path == path for each in self.seal.files)
+        return path in self.files
 
     def below(self, folder: str) -> "Sealed":
         """Give what lies in one of its folders as if that had been sealed by itself."""
         head = f"{folder}/"
-        files = tuple(
-            each.model_copy(update={"path": each.path.removeprefix(head)})
-            for each in self.seal.files
-            if each.path.startswith(head)
+        files = {
+            path.removeprefix(head): each.model_copy(update={"path": path.removeprefix(head)})
+            for path, each in self.files.items()
+            if path.startswith(head)
+        }
+        return Sealed(
+            folder=self.folder / folder,
+            seal=self.seal.model_copy(update={"files": tuple(files.values())}),
+            digest=self.digest,
+            files=files,
+            held={path.removeprefix(head): data for path, data in self.held.items() if path.startswith(head)},
         )
-        return replace(self, folder=self.folder / folder, seal=self.seal.model_copy(update={"files": files}))
 
     def document(self, model: type[D], path: str) -> D:
         """Give one of its files as a document."""
@@ -162,35 +179,52 @@ def keep_folder(parent: Path, name: str, files: Files, *, disk: Disk = DISK) -> 
         settle_name(parent / name, disk=disk)
 
 
-def read_sealed(folder: Path) -> Sealed:
+Keep = Callable[[str], bool]
+"""Says whether a file, by its path in the folder, stays in memory once it is hashed."""
+
+
+def _nothing(_path: str) -> bool:
+    return False
+
+
+def read_sealed(folder: Path, keep: Keep = _nothing) -> Sealed:
     """Open a sealed folder; every byte is hashed again.
 
     Raises:
         SealBrokenError: something is not as it was sealed.
     """
-    sealed, flaws = inspect_sealed(folder)
+    sealed, flaws = inspect_sealed(folder, keep)
     if flaws or sealed is None:
         first = flaws[0]
         raise SealBrokenError(file=str(first.file), found=first.found, expected=first.expected)
     return sealed
 
 
-def inspect_sealed(folder: Path) -> tuple[Sealed | None, tuple[Flaw, ...]]:
-    """Open a sealed folder and list everything that is not as it was sealed."""
+def inspect_sealed(folder: Path, keep: Keep = _nothing) -> tuple[Sealed | None, tuple[Flaw, ...]]:
+    """Open a sealed folder and list everything that is not as it was sealed; each file is read once."""
     place = folder / SEAL_NAME
     try:
         data = read_regular(place)
         seal = parse(Seal, data, str(place))
     except (OSError, UsageError) as error:
         return None, (Flaw(file=place, found=str(error), expected="a readable seal"),)
-    flaws = [flaw for each in seal.files if (flaw := _compare(folder, each)) is not None]
-    known = {each.path for each in seal.files} | {SEAL_NAME}
-    flaws += [
+    held: dict[str, bytes] = {}
+    flaws: list[Flaw] = []
+    here = os.fspath(folder)
+    for each in seal.files:
+        content, broken = _read(f"{here}/{each.path}", each, keep=keep(each.path))
+        if broken is not None:
+            flaws.append(Flaw(file=folder / each.path, found=broken, expected=_wanted(each)))
+        elif content is not None:
+            held[each.path] = content
+    files = {each.path: each for each in seal.files}
+    known = files.keys() | {SEAL_NAME}
+    flaws += (
         Flaw(file=folder / path, found="a path that was not sealed", expected="nothing here")
-        for path in _walk(folder)
+        for path in _walk(here, "")
         if path not in known
-    ]
-    return Sealed(folder=folder, seal=seal, digest=sha256(data)), tuple(flaws)
+    )
+    return Sealed(folder=folder, seal=seal, digest=sha256(data), files=files, held=held), tuple(flaws)
 
 
 def _write(folder: Path, path: str, content: bytes | Path, disk: Disk) -> SealedFile:
@@ -207,33 +241,33 @@ def _check_paths(files: Files) -> None:
         raise ValueError(f"{SEAL_NAME} is written by sealing alone")
 
 
-def _content(folder: Path, listed: SealedFile) -> bytes:
-    path = folder / listed.path
-    expected = f"sha256 {listed.sha256}"
+def _read(path: str, listed: SealedFile, *, keep: bool) -> tuple[bytes | None, str | None]:
+    """Hash a file; give its bytes if they are kept, and what it is if it is not what was sealed."""
     try:
-        data = read_regular(path)
+        found, data = hash_regular(path, keep=listed.size if keep else -1)
     except OSError as error:
-        found = error.strerror or str(error)
-        raise SealBrokenError(file=str(path), found=found, expected=expected) from error
-    if sha256(data) != listed.sha256 or len(data) != listed.size:
-        raise SealBrokenError(file=str(path), found=f"sha256 {sha256(data)}", expected=expected)
-    return data
+        return None, error.strerror or str(error)
+    if found != Written(sha256=listed.sha256, size=listed.size):
+        return None, f"sha256 {found.sha256}"
+    return data, None
 
 
-def _compare(folder: Path, listed: SealedFile) -> Flaw | None:
+def _wanted(listed: SealedFile) -> str:
+    return f"sha256 {listed.sha256}"
+
+
+def _walk(folder: str, within: str) -> Iterator[str]:
+    """List every path below that is not a folder with something in it, in order."""
     try:
-        _content(folder, listed)
-    except SealBrokenError as broken:
-        return Flaw(file=Path(broken.file), found=broken.found, expected=broken.expected)
-    return None
-
-
-def _walk(folder: Path) -> Iterator[str]:
-    """List every path below that is not a folder with something in it."""
-    for place, folders, names in os.walk(folder):
-        here = Path(place)
-        links = [name for name in folders if (here / name).is_symlink()]
-        if not folders and not names and here != folder:
-            yield str(here.relative_to(folder))
-        for name in (*names, *links):
-            yield str((here / name).relative_to(folder))
+        with os.scandir(f"{folder}/{within}") as found:
+            entries = sorted((each.name, each.is_dir(follow_symlinks=False)) for each in found)
+    except OSError:
+        return  # what cannot be looked into cannot be read either, which is a flaw already
+    if not entries and within:
+        yield within
+    for name, is_folder in entries:
+        path = f"{within}/{name}" if within else name
+        if is_folder:
+            yield from _walk(folder, path)
+        else:
+            yield path

@@ -271,10 +271,21 @@ def _chunks(content: bytes | Path) -> Iterator[bytes]:
 @contextmanager
 def open_regular(path: Path) -> Iterator[int]:
     """Open a regular file and nothing else for reading: no link is followed, no pipe is waited for."""
-    with _opened(path, os.O_RDONLY | os.O_NONBLOCK, DISK) as source:
-        if not stat.S_ISREG(os.fstat(source).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
+    source, _ = _open_regular(path)
+    try:
         yield source
+    finally:
+        os.close(source)
+
+
+def _open_regular(path: Path | str) -> tuple[int, int]:
+    """Open a regular file, and give its size as well."""
+    source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    facts = os.fstat(source)
+    if not stat.S_ISREG(facts.st_mode):
+        os.close(source)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return source, facts.st_size
 
 
 @contextmanager
@@ -288,9 +299,39 @@ def _opened(path: Path, flags: int, disk: Disk, mode: int = 0) -> Iterator[int]:
             disk.close(opened)
 
 
-def read_regular(path: Path) -> bytes:
+def read_regular(path: Path | str) -> bytes:
     """Read a regular file, and nothing else."""
-    return b"".join(_chunks(path))
+    source, size = _open_regular(path)
+    try:
+        return _read_all(source, size)
+    finally:
+        os.close(source)
+
+
+def hash_regular(path: Path | str, *, keep: int = -1) -> tuple[Written, bytes | None]:
+    """Hash a regular file, and nothing else; give its bytes as well if it has just `keep` of them.
+
+    A big file that is not kept is never in memory as a whole.
+    """
+    source, size = _open_regular(path)
+    try:
+        if size <= _CHUNK or size == keep:
+            data = _read_all(source, size)
+            written = Written(sha256=hashlib.sha256(data).hexdigest(), size=len(data))
+            return written, data if len(data) == keep else None
+        with os.fdopen(source, "rb", buffering=0, closefd=False) as stream:
+            digest = hashlib.file_digest(stream, "sha256")
+            return Written(sha256=digest.hexdigest(), size=stream.tell()), None
+    finally:
+        os.close(source)
+
+
+def _read_all(source: int, size: int) -> bytes:
+    """Read to the end; a file that keeps its size takes two calls."""
+    chunks = [os.read(source, size + 1)]
+    while chunk := os.read(source, _CHUNK):
+        chunks.append(chunk)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 def settle(folder: Path, *, writable: bool, disk: Disk = DISK) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache, lru_cache
 
 from runner.documents.capture import Capture
 from runner.documents.evidence import (
@@ -24,6 +25,9 @@ from runner.documents.telemetry import Preflight, Telemetry
 
 EXCHANGES = "exchanges"
 """Folder of a submission or void: what was asked and given, a recording a run of the agent; private."""
+
+STREAMS = "streams"
+"""Folder of a submission: what the agent printed."""
 
 LOGS = "logs"
 """Folder of a grading: what units printed, each file named by its digest; private."""
@@ -57,8 +61,8 @@ _SUBMISSION = {
     "preflight.jsonl": Kept(model=LedgerLine, required=False, lines=True),
     "launcher.json": Kept(model=Walls),
     "host.json": Kept(model=Host),
-    "streams/stdout": Kept(),
-    "streams/stderr": Kept(),
+    f"{STREAMS}/stdout": Kept(),
+    f"{STREAMS}/stderr": Kept(),
     f"{EXCHANGES}/*.gz": Kept(required=False),
 }
 _WHOLE_TRY = frozenset({"preflight.json", "preflight.jsonl", "launcher.json", "host.json"})
@@ -98,11 +102,13 @@ KEPT: Mapping[SealKind, Mapping[str, Kept]] = {
 }
 
 
+@cache
 def required(kind: SealKind) -> tuple[str, ...]:
     """List the files that every folder of this kind has."""
     return tuple(name for name, kept in KEPT[kind].items() if kept.required)
 
 
+@lru_cache(maxsize=1 << 10)
 def kept_as(kind: SealKind, path: str) -> Kept | None:
     """Say what a file of such a folder is; None where nothing of that name belongs there."""
     depth = path.count("/")

@@ -17,7 +17,7 @@ from runner.outcome import COUNTED, Outcome, outcome
 from runner.parsing import read_file
 from runner.schedule import Cell
 from runner.spending import add_up, add_up_phases
-from runner.store import BEGUN, SUBMISSION, VOID, SealedGrading, Store, choose, grading_folders
+from runner.store import BEGUN, SUBMISSION, VOID, SealedGrading, Store, choose, grading_folders, is_result
 
 _NEVER_RUN = "a try: it was never run"
 
@@ -34,6 +34,19 @@ class Look:
     submission_sha256: str | None = None
     grading_sha256: str | None = None
     void_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observer:
+    """Looks at one planned attempt of a store after another; pickles."""
+
+    store: Store
+    rule: str
+    """Which grading counts."""
+
+    def __call__(self, cell: Cell) -> "Observed":
+        """Look at all tries of an attempt."""
+        return observe(self.store, cell, self.rule)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +168,7 @@ def _open(place: Path, folder: Path, trial: Trial, lacks: list[str]) -> Sealed |
     """Open a sealed folder, adding what it lacks; None where there is nothing that could be opened."""
     if not place.exists():
         return None
-    sealed, flaws = inspect_sealed(place)
+    sealed, flaws = inspect_sealed(place, is_result)
     lacks += _names((flaw.file for flaw in flaws), folder)
     if sealed is None:
         return None

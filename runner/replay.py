@@ -26,7 +26,7 @@ from runner.settings import Settings
 from runner.store import Store, Try, cell_of
 from runner.trail import LEDGER, SOLUTION, Trail, left_recordings
 from runner.verification.exchanges import check_submission_exchanges
-from runner.verification.folders import open_folder
+from runner.verification.folders import Reader, open_folder
 from runner.verify import model_schemas
 
 Tell = Callable[[str], None]
@@ -125,7 +125,7 @@ def _evidence(found: Try) -> Sealed:
     """
     if found.submission is None:
         raise UsageError("there is no submission")
-    opened, findings = open_folder(found.submission.folder, SealKind.SUBMISSION, found.trial, model_schemas())
+    opened, findings = open_folder(found.submission.folder, SealKind.SUBMISSION, found.trial, Reader(model_schemas()))
     findings += () if opened is None else tuple(check_submission_exchanges(opened))
     if findings:
         raise VerificationError("\n".join(str(each) for each in findings))

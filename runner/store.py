@@ -39,6 +39,7 @@ GRADINGS = "gradings"
 GRADING = "grading-"
 VOID = "void"
 
+_RESULTS = frozenset({"submission.json", "grading.json", "void.json"})
 _AFTER_CAPTURE = frozenset({Phase.PUBLIC_TESTS, Phase.EVALUATORS})
 _BEFORE_WORK = frozenset({Phase.PREFLIGHT, Phase.WORKSPACE})
 
@@ -293,16 +294,21 @@ def _void_state(trial: Try, standing: Standing, void: VoidFact | None) -> TrySta
     )
 
 
+def is_result(path: str) -> bool:
+    """Whether a sealed file says what came of a try; it is read once, and stays in memory."""
+    return path in _RESULTS
+
+
 def _sealed(folder: Path, trial: Trial) -> Sealed | None:
     if not folder.exists():
         return None
-    sealed = read_sealed(folder)
+    sealed = read_sealed(folder, is_result)
     _check_bond(sealed.seal.trial, trial, folder / SEAL_NAME)
     return sealed
 
 
 def _grading(folder: Path, trial: Trial) -> SealedGrading:
-    sealed = read_sealed(folder)
+    sealed = read_sealed(folder, is_result)
     _check_bond(sealed.seal.trial, trial, folder / SEAL_NAME)
     return SealedGrading(sealed=sealed, grading=sealed.document(Grading, "grading.json"))
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
 
 from evaluators.model import Assurance
@@ -9,22 +10,28 @@ from runner.documents.aggregate import Aggregate, Evidence, Row, Standing
 from runner.documents.facts import Controls, Facts, Spent
 from runner.documents.manifest import Manifest
 from runner.documents.writing import decimal_text
-from runner.observed import Look, Observed, observe
+from runner.observed import Look, Observed, Observer
 from runner.outcome import COUNTED, Outcome, outcome, score, solved, verdict
 from runner.reason import reason
 from runner.roster import Candidate, NetworkMode
 from runner.schedule import Cell
 from runner.spending import add_up
 from runner.store import Store
+from runner.working import cores, in_order, is_much
 
 _PLACES = Decimal("0.000001")
 _WEAKEST_FIRST = (Assurance.EXIT_CODE, Assurance.IN_PROCESS, Assurance.SPLIT)
 
 
-def aggregate(store: Store, manifest: Manifest) -> Aggregate:
-    """Read a release's evidence into one table, with a row for every planned attempt."""
-    rule = manifest.retry_policy.canonical_grading
-    return tabulate(manifest, store.manifest_sha256, (observe(store, cell, rule) for cell in planned(manifest)))
+def aggregate(store: Store, manifest: Manifest, *, workers: int | None = None) -> Aggregate:
+    """Read a release's evidence into one table, with a row for every planned attempt.
+
+    `workers` defaults to the cores of this machine where there is much to read; the table is the same with any number.
+    """
+    if workers is None:
+        workers = cores() if is_much(store.root / store.release) else 1
+    observer = Observer(store=replace(store, scribe=None), rule=manifest.retry_policy.canonical_grading)
+    return tabulate(manifest, store.manifest_sha256, in_order(observer, planned(manifest), workers))
 
 
 def tabulate(manifest: Manifest, manifest_sha256: str, observed: Iterable[Observed]) -> Aggregate:

@@ -10,6 +10,9 @@ from runner.documents.model import Document
 from runner.documents.seal import Trial
 from sandbox.tree import Entry, Leaf
 
+Documents = Document | tuple[Document, ...]
+"""What a file holds: one document, or one a line."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
@@ -56,7 +59,7 @@ class Opened:
     """A sealed folder with all documents that could be read."""
 
     sealed: Sealed
-    documents: Mapping[str, Document | tuple[Document, ...]]
+    documents: Mapping[str, Documents]
 
     @property
     def folder(self) -> Path:

@@ -12,8 +12,9 @@ from runner.documents.proof import ProofSet, SandboxProof
 from runner.errors import UsageError
 from runner.parsing import read_file
 from runner.proof import PROOF, PROOF_BYTES, told
-from runner.verification.folders import Schemas, read_one
+from runner.verification.folders import Reader
 from runner.verification.model import Finding, Opened, differ
+from runner.verification.validating import Schemas
 
 _FACTS = ("kernel", "systemd", "manager", "cgroups", "layers", "image")
 """What a host's document and a proof both say."""
@@ -33,12 +34,13 @@ def read_proofs(folder: Path, schemas: Schemas) -> Proven:
     """Read every proof that is kept, hash it again, and find each that is not whole or did not hold."""
     known: dict[str, SandboxProof | None] = {}
     findings: list[Finding] = []
+    reader = Reader(schemas)
     for place in sorted(folder.iterdir()) if folder.is_dir() else ():
         if place.name.startswith(TEMPORARY):
             continue
         found = _strangers(place)
         if not found:
-            known[place.name], found = _read(place, schemas)
+            known[place.name], found = _read(place, reader)
         findings += found
     return Proven(folder=folder, known=known, findings=tuple(findings))
 
@@ -53,13 +55,13 @@ def _strangers(place: Path) -> tuple[Finding, ...]:
     )
 
 
-def _read(place: Path, schemas: Schemas) -> tuple[SandboxProof | None, tuple[Finding, ...]]:
+def _read(place: Path, reader: Reader) -> tuple[SandboxProof | None, tuple[Finding, ...]]:
     file = place / PROOF
     try:
         data = read_file(file, PROOF_BYTES)
     except UsageError as error:
         return None, (Finding(file=str(file), found=str(error), expected="a proof that the walls held"),)
-    document, findings = read_one(SandboxProof, data, file, schemas)
+    document, findings = reader.one(SandboxProof, data, file)
     proof = document if isinstance(document, SandboxProof) else None
     found = [*differ(file, "sha256", sha256(data), place.name), *findings]
     if proof is not None:

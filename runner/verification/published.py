@@ -17,12 +17,12 @@ from runner.signing.bundle import LEAVES, NAMES, BundleFiles, check_bundle, not_
 from runner.signing.errors import SignatureError
 from runner.signing.leaves import parse_leaves
 from runner.signing.trust import Trust
-from runner.verification.folders import Schemas
 from runner.verification.model import Finding, Rebuild, differ
 from runner.verification.published_files import check_side, named_files, sides
 from runner.verification.published_run import check_run
 from runner.verification.published_tables import check_preflights, check_tables
 from runner.verification.published_tree import PublishedTree, read_tree
+from runner.verification.validating import Schemas
 from runner.verification.verdicts import follows_from_cases
 
 NOT_APPLIED = "patches were read and not applied: the frozen bases were not at hand (see --config)"

@@ -9,8 +9,9 @@ from pathlib import Path
 from runner.documents.model import Document
 from runner.durable import read_regular
 from runner.publishing.names import odd_names
-from runner.verification.folders import Schemas, read_one
+from runner.verification.folders import Reader
 from runner.verification.model import Finding
+from runner.verification.validating import Schemas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +21,13 @@ class PublishedTree:
     folder: Path
     files: Mapping[str, bytes]
     """By their paths below the folder, in order."""
-    schemas: Schemas
+    reader: Reader
 
     def read(self, model: type[Document], path: str) -> tuple[Document | None, tuple[Finding, ...]]:
         """Read a document and hold it against its schema; None where it is missing or broken, which is found."""
         if path not in self.files:
             return None, (self.finding(path, "nothing", f"a document of the form {model.SCHEMA_NAME}"),)
-        return read_one(model, self.files[path], self.folder / path, self.schemas)
+        return self.reader.one(model, self.files[path], self.folder / path)
 
     def finding(self, path: str, found: str, expected: str) -> Finding:
         """Say that a file is not what it should be."""
@@ -50,7 +51,7 @@ def read_tree(folder: Path, schemas: Schemas) -> tuple[PublishedTree, tuple[Find
     for said in odd_names(files):
         name, _, found = said.partition(": ")
         findings.append(Finding(file=str(folder / name), found=found, expected="a plain path that nothing else has"))
-    return PublishedTree(folder=folder, files=files, schemas=schemas), tuple(findings)
+    return PublishedTree(folder=folder, files=files, reader=Reader(schemas)), tuple(findings)
 
 
 def _kind(mode: int) -> str:

@@ -34,7 +34,7 @@ from runner.runtime import Ran, Room, Runtime
 from runner.single_shot import told
 from runner.staging import Staged, Stages
 from runner.store import Store, Try, spent_of
-from runner.verification.folders import open_folder
+from runner.verification.folders import Reader, open_folder
 from runner.verification.model import Finding, Scope
 from runner.verification.shots import check_shot_results, check_shots
 from sandbox.api import LauncherReport
@@ -175,8 +175,8 @@ class Shooting:
     def findings(self) -> list[Finding]:
         folder, trial = self.store.folder(self.store.trial(SOLVER, 1)), self.store.trial(SOLVER, 1)
         scope = Scope(manifest=self.manifest, schemas=SCHEMAS)
-        submitted, found = open_folder(folder / "submission", SealKind.SUBMISSION, trial, SCHEMAS)
-        graded, more = open_folder(folder / "gradings/grading-1", SealKind.GRADING, trial, SCHEMAS)
+        submitted, found = open_folder(folder / "submission", SealKind.SUBMISSION, trial, Reader(SCHEMAS))
+        graded, more = open_folder(folder / "gradings/grading-1", SealKind.GRADING, trial, Reader(SCHEMAS))
         assert submitted is not None
         assert graded is not None
         shots = (*check_shots(submitted, scope), *check_shot_results(graded, submitted, scope))

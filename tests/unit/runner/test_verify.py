@@ -19,6 +19,7 @@ from runner.documents.seal import SEAL_NAME
 from runner.outcome import Outcome
 from runner.proof import PROOFS
 from runner.reports.aggregate import aggregate
+from runner.schedule import Cell
 from runner.store import Store
 from runner.verification.model import Rebuild, Rebuilt
 from runner.verification.rebuilding import Rebuilder
@@ -426,3 +427,19 @@ def test_whatever_was_done_to_a_store_it_is_found_without_a_traceback_and_withou
         assert row.outcome is Outcome.COMPLETED, "the table is of what was done; verification holds its host to proof"
     else:
         assert (row.outcome, row.score) == (Outcome.MISSING_ARTIFACTS, None)
+
+
+def test_many_processes_find_what_one_finds_in_the_same_order(tmp_path: Path) -> None:
+    """Each attempt is damaged in its own way, one of them not at all."""
+    names = [f"candidate-{number}" for number in range(8)]
+    manifest = a_manifest(*names, policy=RetryPolicy(void_tries=2))
+    store = a_store(tmp_path / "store", manifest)
+    cells = [Cell(candidate=name, nomination="slugs", attempt=1) for name in names]
+    for cell in cells[:-1]:
+        attempt(store, cell, Run())
+    for number, cell in enumerate(cells[:-2]):
+        damage(random.Random(number), store.attempt_folder(cell))  # noqa: S311 - only picks what to damage
+    reports = [verify_release(store, manifest, schemas=SCHEMAS, rebuild=rebuilt, workers=workers) for workers in (1, 2)]
+    assert reports[0] == reports[1]
+    assert {Path(each.file).relative_to(store.root).parts[1] for each in reports[0].findings} == set(names[:-2])
+    assert reports[0].unfinished[-1] == f"{cells[-1]}: never run"

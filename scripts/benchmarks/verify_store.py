@@ -1,0 +1,160 @@
+"""A store of many attempts, as they would be: real folders, each document another one; nothing was run for it."""
+
+import json
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from runner.canonical import sha256
+from runner.documents.evidence import Submission
+from runner.documents.facts import Phases, Spent
+from runner.documents.ledger import LedgerLine, Tokens
+from runner.documents.manifest import Manifest, PlannedAttempt
+from runner.documents.seal import Trial
+from runner.documents.telemetry import Telemetry
+from runner.documents.writing import spent
+from runner.schedule import Cell
+from runner.store import Store
+from runner.working import cores, in_order
+from tests.unit.runner.evidence_maker import (
+    BASE,
+    ORIGIN,
+    PATCH,
+    TREE,
+    WELL,
+    Run,
+    a_manifest,
+    a_store,
+    begin,
+    grade,
+    submission_files,
+)
+
+CANDIDATES = 10
+_ASKED = 6
+"""Requests of an attempt."""
+_UNITS = ("candidate", "inspection", "tests")
+_CALLS = 40
+_PRINTED = 6_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maker:
+    """Makes one attempt of a store; `bulk` is what its agent printed beyond the usual."""
+
+    store: Store
+    bulk: int = 0
+
+    def __call__(self, cell: Cell) -> None:
+        """Begin, submit and grade an attempt."""
+        # What is made here may be lost; without this the disk is what is measured.
+        os.fsync = _forget  # type: ignore[assignment]
+        trial = begin(self.store, cell)
+        run = _run(trial)
+        made = _submission(trial, run)
+        files = {**submission_files(made, run), "launcher.json": _walls(trial)}
+        files["streams/stdout"] = _printed(trial) + os.urandom(self.bulk)
+        grade(self.store, made, self.store.seal_submission(trial, files), run)
+
+
+def make_store(root: Path, attempts: int, *, bulk: int = 0) -> tuple[Store, Manifest]:
+    """Make a store of so many attempts, each solved or not."""
+    each = attempts // CANDIDATES
+    names = [f"candidate-{number}" for number in range(CANDIDATES)]
+    plan = tuple(
+        PlannedAttempt(candidate=name, nomination="slugs", attempt=number)
+        for name in names
+        for number in range(1, each + 1)
+    )
+    manifest = a_manifest(*names).model_copy(update={"attempts": each, "planned": plan})
+    store = a_store(root, manifest)
+    cells = [Cell(candidate=one.candidate, nomination=one.nomination, attempt=one.attempt) for one in plan]
+    for _ in in_order(Maker(store=store, bulk=bulk), cells, cores()):
+        pass
+    return store, manifest
+
+
+def _forget(_descriptor: int) -> None:
+    return None
+
+
+def _seed(trial: Trial, *words: object) -> str:
+    return sha256(json.dumps([trial.candidate, trial.attempt, *words]).encode())
+
+
+def _some(trial: Trial, word: str, below: int) -> int:
+    return int(_seed(trial, word)[:8], 16) % below
+
+
+def _run(trial: Trial) -> Run:
+    usage = replace(WELL.usage, wall_ms=1_000 + _some(trial, "wall", 9_000), cpu_ms=_some(trial, "cpu", 900))
+    told = Telemetry(agent="native", turns=_ASKED, final_message=f"I mended {_some(trial, 'message', 99_999)} of it.")
+    return Run(
+        termination=replace(WELL, usage=usage),
+        ledger=tuple(_line(trial, number) for number in range(1, _ASKED + 1)),
+        telemetry=told,
+        hidden=_some(trial, "hidden", 3) > 0,
+        cost=f"0.{_some(trial, 'cost', 9_000) + 1_000}",
+    )
+
+
+def _line(trial: Trial, number: int) -> LedgerLine:
+    return LedgerLine(
+        sequence=number,
+        operation="chat",
+        started_ms=number * 1_000 + _some(trial, f"started-{number}", 900),
+        first_byte_ms=100,
+        duration_ms=200 + _some(trial, f"duration-{number}", 900),
+        model_asked=trial.candidate,
+        model_answered=trial.candidate,
+        provider_answered=None,
+        stream=True,
+        status_upstream=200,
+        status_given=200,
+        complete=True,
+        finish_reason="tool_calls",
+        failure=None,
+        refusal=None,
+        tokens=Tokens(input=500 + number, cached=0, output=_some(trial, f"output-{number}", 900), reasoning=0),
+        cost=f"0.0{_some(trial, f'cost-{number}', 900) + 100}",
+        retries=0,
+        wait_ms=0,
+        amended=("stream_options",),
+        request_bytes=3_000,
+        request_sha256=_seed(trial, "asked", number),
+        response_bytes=2_000,
+        response_sha256=_seed(trial, "given", number),
+    )
+
+
+def _submission(trial: Trial, run: Run) -> Submission:
+    return Submission(
+        trial=trial,
+        origin=ORIGIN,
+        base_sha256=BASE,
+        tree_sha256=TREE,
+        patch_sha256=sha256(PATCH),
+        failure=None,
+        void=None,
+        started_ms=1_000,
+        ended_ms=1_000 + _some(trial, "ended", 99_999),
+        phases=Phases(preflight=Spent(wall_ms=10, cost_usd="0.01"), solution=spent(run.termination, cost_usd=run.cost)),
+    )
+
+
+def _walls(trial: Trial) -> bytes:
+    """Write what launchers tell: long, and never twice the same."""
+    units = {
+        name: {
+            "calls": {f"call_{number}": _some(trial, f"{name}-{number}", 40) for number in range(_CALLS)},
+            "cgroup": "\n".join(f"{number}:job-{_seed(trial, name)[:16]}.service" for number in range(12)),
+            "mounts": [f"/opt/{_seed(trial, name, number)} ro,nosuid,nodev 0 0" for number in range(_CALLS)],
+        }
+        for name in _UNITS
+    }
+    document = {"schema": "cleanroom/launcher/1", "units": units}
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _printed(trial: Trial) -> bytes:
+    return (_seed(trial, "printed") + "\n").encode() * (_PRINTED // 65)
