@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from runner.documents.model import Document, Identifier, Shape
+from runner.documents.release_log import LOG_FOLDER
 from runner.errors import DocumentError, DocumentErrors
 from runner.fields import HostPath, Line, RelativePath, refusal
 from runner.judges import CriterionEntry, Judging, criterion_id
@@ -314,6 +315,9 @@ def _unresolved(config: ReleaseConfig, file: str) -> Iterator[DocumentError]:
         found, most = str(config.retry_policy.canonical_attempt), config.attempts
         place = "retry_policy.canonical_attempt"
         yield DocumentError(file=file, field=place, found=found, expected=f"{most} or less", mend="raise 'attempts'")
+    if config.release == LOG_FOLDER:
+        expected, mend = "another id: the log of releases is called so", "choose another id"
+        yield DocumentError(file=file, field="release", found=config.release, expected=expected, mend=mend)
     if config.supersedes == config.release:
         yield DocumentError(
             file=file,

@@ -18,6 +18,7 @@ _COMMANDS = {
     "aggregate": ("runner.cli.evidence", "Make the table from sealed evidence, and print it."),
     "verify-sandbox": ("runner.cli.walls", "Try the walls around agents, from inside real units."),
     "verify-objective-sandbox": ("runner.cli.walls", "Try the walls around tests and evaluators, likewise."),
+    "keys": ("runner.cli.keys", "Make, show, replace and revoke the keys that sign."),
     "host": ("runner.cli.host", "Look after this machine's clean room."),
 }
 """Each command's module, and what the list of commands says of it."""

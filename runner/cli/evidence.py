@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 from runner.canonical import canonical
+from runner.cli.keys import host_keys
 from runner.documents.aggregate import Aggregate
 from runner.documents.manifest import Manifest
 from runner.durable import replace_file
@@ -24,7 +25,10 @@ from runner.reports.markdown import markdown, notes
 from runner.reports.table import plain
 from runner.reports.terminal import coloured
 from runner.settings import Settings, host_settings, own_checkout
+from runner.signing.log_check import check_log
+from runner.signing.trust import own_pins, read_trust
 from runner.store import Store, store_for
+from runner.verification.model import Finding
 from runner.verification.rebuilding import Rebuilder
 from runner.verify import read_schemas, verify_release
 from sandbox.git import scratch_repository
@@ -34,16 +38,20 @@ SCHEMAS = Path("schemas")
 
 @click.command()
 @click.option("--no-rebuild", is_flag=True, help="Do not put base and patch together again (needs no fixtures).")
+@click.option(
+    "--checkpoint", type=click.Path(path_type=Path), help="Also: that the log of releases only grew since this one."
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
-def verify(config: Path | None, no_rebuild: bool, as_json: bool) -> int:  # noqa: FBT001 - click passes flags by name
+def verify(config: Path | None, *, no_rebuild: bool, checkpoint: Path | None, as_json: bool) -> int:
     """Check a release's evidence from its files alone: every byte, every bond, every derived word."""
     settings = host_settings(config)
     inputs, manifest, store = _evidence(settings)
     _check_records(inputs, manifest)
     with _rebuilder(settings, wanted=not no_rebuild) as rebuild:
         report = verify_release(store, manifest, schemas=read_schemas(own_checkout() / SCHEMAS), rebuild=rebuild)
-    for finding in report.findings:
+    findings = (*report.findings, *_log_findings(settings, checkpoint))
+    for finding in findings:
         click.echo(
             json.dumps({"file": finding.file, "found": finding.found, "expected": finding.expected})
             if as_json
@@ -52,9 +60,17 @@ def verify(config: Path | None, no_rebuild: bool, as_json: bool) -> int:  # noqa
     if not as_json:
         for each in (*report.unfinished, *report.unchecked):
             click.echo(f"note: {each}", err=True)
-        said = f"{len(report.findings)} findings" if report.findings else "all evidence is what it says it is"
+        said = f"{len(findings)} findings" if findings else "all evidence is what it says it is"
         click.echo(f"verified {report.folders} sealed folders, {report.files} files: {said}")
-    return VerificationError.exit_code if report.findings else 0
+    return VerificationError.exit_code if findings else 0
+
+
+def _log_findings(settings: Settings, checkpoint: Path | None) -> tuple[Finding, ...]:
+    """Hold the log of releases against a checkpoint that was kept elsewhere, if one is given."""
+    if checkpoint is None:
+        return ()
+    trust = read_trust((), own_pins(host_keys(settings.config)))
+    return tuple(check_log(settings.checkout / RELEASES, checkpoint, trust))
 
 
 def _evidence(settings: Settings) -> tuple[Inputs, Manifest, Store]:

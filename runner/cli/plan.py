@@ -5,15 +5,17 @@ from pathlib import Path
 
 import click
 
+from runner.cli.keys import host_keys
 from runner.cli.privilege import need_keeper
 from runner.errors import UsageError
 from runner.finding import Finding, Severity
-from runner.freezer import freeze_release
+from runner.freezer import RELEASES, freeze_release
 from runner.inputs import load_inputs
 from runner.lint import lint as find_problems
 from runner.lint import usual_aids
 from runner.release import manifest_digest
 from runner.settings import Settings, host_settings
+from runner.signing.release_log import frozen_entry, log_release
 
 
 @click.command()
@@ -44,17 +46,25 @@ def freeze(config: Path | None, no_controls: bool, as_json: bool) -> int:  # noq
         return UsageError.exit_code
     if not no_controls:
         need_keeper()
-    frozen = freeze_release(settings, controls=not no_controls, tell=lambda line: click.echo(line, err=True))
+    frozen = freeze_release(settings, controls=not no_controls, tell=_tell)
     digest = manifest_digest(frozen.manifest)
+    entry = frozen_entry(frozen.manifest.release, digest)
+    logged = log_release(settings.checkout / RELEASES, host_keys(config), entry, _tell)
     if as_json:
         told = {"release": frozen.manifest.release, "manifest": str(frozen.path), "sha256": digest, "new": frozen.fresh}
-        click.echo(json.dumps(told))
+        click.echo(json.dumps(told | {"checkpoint": logged.note.decode()}))
     else:
         what = "frozen" if frozen.fresh else "frozen already, and unchanged"
         click.echo(f"release {frozen.manifest.release}: {what}")
         click.echo(f"  {frozen.path}  sha256 {digest}")
         click.echo(f"  {len(frozen.manifest.planned)} planned attempts; controls {frozen.manifest.controls}")
+        for line in logged.lines():
+            click.echo(line)
     return 0
+
+
+def _tell(line: str) -> None:
+    click.echo(line, err=True)
 
 
 def _findings(settings: Settings) -> tuple[Finding, ...]:

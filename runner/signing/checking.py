@@ -23,15 +23,17 @@ from runner.signing.layout import (
     SIGSTORE,
     SSH_SIGNATURE,
     SUMS,
+    TIMESTAMP,
     BundleFiles,
 )
 from runner.signing.leaves import compare_leaves, parse_leaves
 from runner.signing.merkle import head
-from runner.signing.note import Checkpoint, NoteKey, open_note, peek_checkpoint, split_note
+from runner.signing.note import Checkpoint, NoteKey, named_keys, open_note, peek_checkpoint
 from runner.signing.signer import PublicKey
 from runner.signing.sigstore import check_bundled
 from runner.signing.statement import PAYLOAD_TYPE, Statement, parse_statement
 from runner.signing.sums import compare, parse_sums
+from runner.signing.timestamp import check_token
 from runner.signing.trust import Trust
 from runner.verification.model import Finding
 
@@ -47,6 +49,8 @@ def check_bundle(files: BundleFiles, trust: Trust) -> Iterator[Finding]:
 
 def not_checked(files: BundleFiles, trust: Trust) -> Iterator[str]:
     """Say what such a check leaves open."""
+    if TIMESTAMP in files.signed and trust.roots is None:
+        yield f"{TIMESTAMP}: no certificates of time-stamping authorities were given"
     data = files.signed.get(CHECKPOINT)
     if data is not None and not trust.expects(KeyRole.LOG) and not _log_keys(data, trust):
         yield f"{CHECKPOINT}: its signature, for no log key was given; its tree is bound by {ENVELOPE}"
@@ -54,10 +58,11 @@ def not_checked(files: BundleFiles, trust: Trust) -> Iterator[str]:
 
 def _log_keys(data: bytes, trust: Trust) -> tuple[NoteKey, ...]:
     """Give the pinned keys that may have signed a checkpoint: the log's, and of nameless ones those that it names."""
-    origin = peek_checkpoint(data, CHECKPOINT).origin
-    named = {ident for _, ident, _ in split_note(data, CHECKPOINT)[1]}
-    keys = (NoteKey(name=origin, key=key) for key in trust.keys(KeyRole.LOG))
-    return tuple(each for each in keys if each.id in named or trust.expects(KeyRole.LOG, each.key))
+    keys = trust.keys(KeyRole.LOG)
+    if trust.expects(KeyRole.LOG):
+        origin = peek_checkpoint(data, CHECKPOINT).origin
+        return tuple(NoteKey(name=origin, key=key) for key in keys)
+    return named_keys(data, keys, CHECKPOINT)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,12 +72,16 @@ class _Check:
     files: BundleFiles
     trust: Trust
     findings: list[Finding] = field(default_factory=list)
+    stamped_ms: int | None = None
+    """When SHA256SUMS.sig was there, by the word of an authority that is believed."""
 
     def everything(self) -> None:
         """Check file by file; what is missing is told once."""
         for name in sorted(NEEDED | {LEAVES}):
             if name not in self.files.signed:
                 self._found(name, "no such file", "the file that signing makes")
+        # First: whether a revoked key's signature counts is told by when it was made.
+        self.stamped_ms = self._with(TIMESTAMP, self._timestamp)
         self._with(SUMS, self._sums)
         self._with(SIGNATURE, self._signature)
         self._with(SSH_SIGNATURE, self._ssh_signature)
@@ -105,6 +114,10 @@ class _Check:
 
     def _found(self, file: str, found: str, expected: str) -> None:
         self.findings.append(Finding(file=file, found=found, expected=expected))
+
+    def _timestamp(self, data: bytes) -> int | None:
+        roots = self.trust.roots
+        return None if roots is None else check_token(data, self.files.signed.get(SIGNATURE, b""), roots)
 
     def _sums(self, data: bytes) -> None:
         found = {path: digest for path, digest in self.files.digests.items() if path not in BESIDE}
@@ -178,7 +191,7 @@ class _Check:
             self._found(file, "; ".join(filter(None, objections)), self._wanted(role))
 
     def _objection(self, key: PublicKey, role: KeyRole) -> str | None:
-        objection = self.trust.objection(key, role, None)
+        objection = self.trust.objection(key, role, self.stamped_ms)
         forms = {sha256(key.pem), sha256(f"{sshsig.public_line(key)}\n".encode())}
         inside = next((path for path, digest in self.files.digests.items() if digest in forms), None)
         if objection is None or inside is None:

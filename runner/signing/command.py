@@ -42,27 +42,12 @@ class CommandSigner:
         Raises:
             SigningError: it cannot be run, fails, takes too long, or gives no signature of this key.
         """
-        said = self._run(data)
+        said = run_command(self.command, data, self.patience)
         signature = said if len(said) == SIGNATURE_BYTES else self._decoded(said)
         if not self.key.made(signature, data):
             mend = "have it sign with that key, or register its own: runner keys rotate"
             raise self._failed("a signature of another key", f"one of key {self.keyid}", mend)
         return signature
-
-    def _run(self, data: bytes) -> bytes:
-        try:
-            argv = shlex.split(self.command)
-            done = subprocess.run(argv, input=data, capture_output=True, timeout=self.patience, check=False)
-        except (ValueError, IndexError) as error:
-            raise self._failed("no command", "a program and its arguments", "mend --sign-with") from error
-        except OSError as error:
-            raise self._failed(error.strerror or str(error), "a program", "mend --sign-with") from error
-        except subprocess.TimeoutExpired as error:
-            raise self._failed(f"nothing after {self.patience} s", "a signature", _MEND) from error
-        if done.returncode != 0:
-            last = done.stderr.decode("utf-8", "backslashreplace").strip().rpartition("\n")[2]
-            raise self._failed(f"status {done.returncode} ({last})", "status 0 and a signature", _MEND)
-        return done.stdout
 
     def _decoded(self, said: bytes) -> bytes:
         try:
@@ -76,3 +61,28 @@ class CommandSigner:
 
     def _failed(self, found: str, expected: str, mend: str) -> SigningError:
         return SigningError(command=self.command, found=found, expected=expected, mend=mend)
+
+
+def run_command(command: str, data: bytes, patience: float) -> bytes:
+    """Give what a command of the operator's writes when it is given data; `patience` in seconds.
+
+    Raises:
+        SigningError: it cannot be run, fails, or takes too long.
+    """
+    try:
+        argv = shlex.split(command)
+        done = subprocess.run(argv, input=data, capture_output=True, timeout=patience, check=False)
+    except (ValueError, IndexError) as error:
+        raise _failed(command, "no command", "a program and its arguments") from error
+    except OSError as error:
+        raise _failed(command, error.strerror or str(error), "a program") from error
+    except subprocess.TimeoutExpired as error:
+        raise _failed(command, f"nothing after {patience} s", "an answer") from error
+    if done.returncode != 0:
+        last = done.stderr.decode("utf-8", "backslashreplace").strip().rpartition("\n")[2]
+        raise _failed(command, f"status {done.returncode} ({last})", "status 0")
+    return done.stdout
+
+
+def _failed(command: str, found: str, expected: str) -> SigningError:
+    return SigningError(command=command, found=found, expected=expected, mend=_MEND)

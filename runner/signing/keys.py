@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +59,11 @@ class KeyStore:
             recorded_key(each, str(path))
         return listed
 
+    def public_keys(self, role: KeyRole) -> tuple[PublicKey, ...]:
+        """Give every key that a role ever had."""
+        file = str(self.folder / KEYS_FILE)
+        return tuple(recorded_key(each, file) for each in self.keys().keys if each.role is role)
+
     def active(self, role: KeyRole) -> KeyRecord | None:
         """Give the key that signs in a role now."""
         found = (each for each in self.keys().keys if each.role is role and each.status is KeyStatus.ACTIVE)
@@ -108,6 +113,37 @@ class KeyStore:
             found = f"a {record.role} key that is held elsewhere"
             raise self.choice(found, "a command that signs with it", "give it: --sign-with CMD")
         return self._local(record)
+
+    def find(self, start: str) -> KeyRecord:
+        """Give the one key whose name begins so.
+
+        Raises:
+            KeyChoiceError: none does, or several do.
+        """
+        found = [each for each in self.keys().keys if each.keyid.startswith(start)]
+        if len(found) != 1:
+            mend = "name one of those that 'runner keys show' lists"
+            raise self.choice(f"{len(found)} keys that begin with {start!r}", "one", mend)
+        return found[0]
+
+    def revoke(self, keyid: str, since_ms: int, reason: str) -> KeyRecord:
+        """Say that what a key signed since a time does not count; a time can only be made earlier.
+
+        Raises:
+            KeyChoiceError: it was revoked since then, or earlier, already.
+        """
+        with self.changing() as listed:
+            record = self.find(keyid)
+            if record.revoked_ms is not None and record.revoked_ms <= since_ms:
+                raise self.choice(f"key {record.keyid} revoked already", "an earlier time", "give it by --since")
+            update = {"status": KeyStatus.REVOKED, "revoked_ms": since_ms, "reason": reason}
+            return self.change(listed, record, update)
+
+    def change(self, listed: Keys, record: KeyRecord, update: Mapping[str, object], *more: KeyRecord) -> KeyRecord:
+        """Put a record's new fields, and further records, into the list; give the record as it is now."""
+        changed = record.model_copy(update=dict(update))
+        self.write(Keys(keys=(*(changed if each == record else each for each in listed.keys), *more)))
+        return changed
 
     @contextmanager
     def changing(self) -> Iterator[Keys]:

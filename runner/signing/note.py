@@ -186,18 +186,15 @@ def peek_checkpoint(data: bytes, file: str) -> Checkpoint:
     return parse_checkpoint(split_note(data, file)[0], file)
 
 
-def open_checkpoint(data: bytes, keys: Iterable[PublicKey], origin: str, file: str) -> Checkpoint:
-    """Give a tree's checkpoint that one of these keys has signed under its origin.
+def named_keys(note: bytes, keys: Iterable[PublicKey], file: str) -> tuple[NoteKey, ...]:
+    """Give those of some keys whose signatures a checkpoint says it has.
 
     Raises:
-        SignatureError: it is no checkpoint, another tree's, or not signed so.
+        SignatureError: it is no checkpoint.
     """
-    named = [NoteKey(name=origin, key=key) for key in keys]
-    checkpoint = peek_checkpoint(data, file)
-    if checkpoint.origin != origin:
-        _refuse(file, f"a checkpoint of {checkpoint.origin}", f"one of {origin}")
-    open_note(data, named, file)
-    return checkpoint
+    origin = peek_checkpoint(note, file).origin
+    named = {ident for _, ident, _ in split_note(note, file)[1]}
+    return tuple(each for key in keys if (each := NoteKey(name=origin, key=key)).id in named)
 
 
 def _refuse(file: str, found: str, expected: str) -> NoReturn:

@@ -1,14 +1,17 @@
 """Whom a verifier believes: keys that came from outside of what is verified, and whether they still count."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from runner.canonical import parse
 from runner.documents.keys import KeyRole, Keys
 from runner.errors import UsageError
-from runner.parsing import file_name, parse_json, read_file, validate
+from runner.parsing import file_name, parse_json, read_file
+from runner.signing.errors import SignatureError
 from runner.signing.keys import KeyStore, recorded_key
+from runner.signing.rotation import follow
 from runner.signing.signer import PublicKey, public_key
 
 
@@ -43,14 +46,16 @@ class Trust:
     """All keys that were pinned."""
 
     pins: tuple[Pin, ...]
+    roots: Path | None = None
+    """Certificates of time-stamping authorities that are believed; None: nobody is."""
 
     def keys(self, role: KeyRole) -> tuple[PublicKey, ...]:
         """Give the keys of a role, each once, revoked ones too: `objection` tells whether they count."""
         return tuple(dict.fromkeys(each.key for each in self.pins if each.role in {role, None}))
 
-    def expects(self, role: KeyRole, key: PublicKey | None = None) -> bool:
-        """Whether a key (this one, or any) was pinned for just this role."""
-        return any(each.role is role and key in {None, each.key} for each in self.pins)
+    def expects(self, role: KeyRole) -> bool:
+        """Whether a key was pinned for just this role."""
+        return any(each.role is role for each in self.pins)
 
     def objection(self, key: PublicKey, role: KeyRole, at_ms: int | None) -> str | None:
         """Say why a key's signature does not count, or give None.
@@ -74,26 +79,61 @@ def moment(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def own_pins(store: KeyStore) -> Iterator[Pin]:
+def own_pins(store: KeyStore) -> tuple[Pin, ...]:
     """Give the keys of this host."""
-    return _recorded(store.keys(), str(store.folder))
+    return tuple(_recorded(store.keys(), str(store.folder)))
 
 
-def read_pins(files: Iterable[Path], outside: Path | None = None) -> Iterator[Pin]:
-    """Give the keys in files: a public key in PEM, or what `runner keys show --json` prints.
+def read_trust(
+    files: Sequence[Path], own: Iterable[Pin] = (), *, outside: Path | None = None, roots: Path | None = None
+) -> Trust:
+    """Give whom to believe: this host's own keys, and those in files, none of which may lie below `outside`.
+
+    A file is a public key in PEM, what `runner keys show --json` prints, or a statement of `runner keys rotate`, which
+    leads from a key that is pinned to the one that took its place.
 
     Raises:
         KeyInsideError: a file lies in the folder that is to be verified.
-        DocumentError, DocumentErrors: it holds no key.
+        SignatureError: a statement leads from no key that is pinned and counts, or is not signed by both keys.
+        DocumentError, DocumentErrors: a file holds none of these.
     """
-    for path in files:
+    pins, statements = list(own), []
+    for path in (*files, *(() if roots is None else (roots,))):
         if outside is not None and path.resolve().is_relative_to(outside.resolve()):
             raise KeyInsideError(file=file_name(path), folder=file_name(outside))
+    for path in files:
         data, name = read_file(path), file_name(path)
-        if data.lstrip().startswith(b"{"):
-            yield from _recorded(validate(Keys, parse_json(data, name), name), name)
+        if data.lstrip().startswith(b"{") and "payload" in parse_json(data, name):
+            statements.append((name, data))
+        elif data.lstrip().startswith(b"{"):
+            pins += _recorded(parse(Keys, data.strip(), name), name)
         else:
-            yield Pin(key=public_key(data, name), role=None, source=name)
+            pins.append(Pin(key=public_key(data, name), role=None, source=name))
+    return _followed(Trust(pins=tuple(pins), roots=roots), statements)
+
+
+def _followed(trust: Trust, statements: Sequence[tuple[str, bytes]]) -> Trust:
+    """Add what statements of rotations lead to, in whichever order they came."""
+    left = list(statements)
+    refused: SignatureError | None = None
+    while left:
+        before = len(left)
+        for each in tuple(left):
+            try:
+                trust = replace(trust, pins=(*trust.pins, _successor(trust, *each)))
+                left.remove(each)
+            except SignatureError as error:
+                refused = error
+        if refused is not None and len(left) == before:
+            raise refused
+    return trust
+
+
+def _successor(trust: Trust, name: str, data: bytes) -> Pin:
+    found = follow(data, [each.key for each in trust.pins], name)
+    if (objection := trust.objection(found.old, found.role, None)) is not None:
+        raise SignatureError(file=name, found=objection, expected=f"a rotation of a {found.role} key that counts")
+    return Pin(key=found.new, role=found.role, source=name)
 
 
 def _recorded(keys: Keys, source: str) -> Iterator[Pin]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flow.bench import RUNNER, Bench, copied, listing
+from tests.flow.bench import RUNNER, Bench, Said, copied, listing
 
 pytestmark = pytest.mark.systemd
 
@@ -70,6 +70,33 @@ def test_freezing_again_gives_the_same_bytes_and_runs_nothing(piloted: Bench) ->
     assert said.code == 0
     assert "frozen already, and unchanged" in said.out
     assert listing(piloted.checkout) == before
+
+
+def test_a_freeze_is_logged_once_and_a_kept_checkpoint_proves_what_came_after(bench: Bench) -> None:
+    log = bench.checkout / "releases/log"
+    before = (log / "entries.jsonl").read_bytes(), (log / "checkpoint").read_bytes()
+    assert before[0].count(b"\n") == 1
+    said = bench.run("freeze", "--json")
+    assert (said.code, json.loads(said.out)["checkpoint"].encode()) == (0, before[1])
+    assert f'"sha256":"{json.loads(said.out)["sha256"]}"'.encode() in before[0]
+    kept = bench.checkout / "kept"
+    kept.write_bytes(before[1])
+    assert bench.run("verify", "--no-rebuild", "--checkpoint", str(kept)).code == 0
+    (log / "entries.jsonl").write_bytes(before[0].replace(b"freeze", b"publish"))
+    said = bench.run("verify", "--no-rebuild", "--checkpoint", str(kept))
+    assert said.code == 3
+    assert "entries.jsonl: found other entries; expected the 1 that " in said.out
+
+
+def test_a_frozen_release_has_its_log_key_for_its_owner_alone(tried: tuple[Bench, dict[str, Said]]) -> None:
+    bench, said = tried
+    keys = bench.checkout / ".cleanroom/keys"
+    assert {path.name[:4]: path.stat().st_mode & 0o777 for path in (keys, *keys.glob("*.pem"))} == {
+        "keys": 0o700,
+        "log-": 0o600,
+    }
+    assert "made a log key, " in said["freeze"].err
+    assert f"scp {bench.checkout}/releases/log/checkpoint USER@HOST:cleanroom-1.checkpoint" in said["freeze"].out
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,12 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from runner.artifacts import Bond, read_sealed, replace_file, seal_folder
+from runner.canonical import canonical
 from runner.disk import Disk
+from runner.documents.release_log import LogEntry
 from runner.documents.seal import SealKind, Trial
 from runner.durable import TEMPORARY, append_file, cut_file, make_folders, settle, settle_name, write_file
 from runner.errors import SealBrokenError, SealTakenError, UsageError
@@ -20,6 +23,10 @@ from runner.journal import read_journal
 from runner.recovering import sealed_parts
 from runner.release import load_manifest, manifest_path, write_manifest
 from runner.schedule import Standing
+from runner.signing.errors import SignatureError
+from runner.signing.merkle import head
+from runner.signing.release_log import LogState, ReleaseLog, frozen_entry
+from runner.signing.signer import LocalSigner
 from tests.crashes import crashes
 from tests.disks import FailingDisk, KilledError, RecordingDisk
 from tests.unit.runner.evidence_maker import SOLVER, Run, a_manifest, a_store, grade, submit
@@ -279,3 +286,33 @@ def test_no_crash_leaves_a_try_that_cannot_be_read_stands_before_what_was_told_o
         return False, bool(told) and standing < len(told) - 1
 
     assert explored(memory, attempt, check, ordered=True) == Tally(130, 0, 0)
+
+
+def test_no_crash_loses_an_entry_of_the_log_that_was_told_or_leaves_one_that_is_refused(memory: Path) -> None:
+    """Whatever is left, the next runner adds what is missing, to a log whose checkpoint covers it all."""
+    signer = LocalSigner(private=Ed25519PrivateKey.from_private_bytes(bytes(32)))
+    entries = [frozen_entry(f"pilot-{number}", "a" * 64) for number in (1, 2)]
+
+    def add(root: Path, disk: Disk, tell: Callable[[LogEntry], None]) -> LogState:
+        log = ReleaseLog(releases=root / "releases", disk=disk)
+        for entry in entries:
+            log.append(entry, signer, (signer.key,), lambda _: None)
+            tell(entry)
+        return log.read()
+
+    def write(root: Path, disk: RecordingDisk) -> None:
+        add(root, disk, disk.tell)
+
+    def check(place: Path, told: Told) -> tuple[bool, bool]:
+        try:
+            lasting = ReleaseLog(releases=place / "releases").read()
+            whole = add(place, FailingDisk(number=0, fault=None), lambda _: None)
+        except (SignatureError, UsageError):
+            return True, True
+        signed = 0 if lasting.checkpoint is None else lasting.checkpoint.head.size
+        is_whole = whole.checkpoint is not None and whole.checkpoint.head == head(whole.leaves)
+        is_lost = not {canonical(each) for each in told} <= set(lasting.leaves) or signed < len(set(told))
+        return not is_whole or len(whole.leaves) != 2, is_lost
+
+    assert explored(memory / "1", write, check) == Tally(26, 0, 0)
+    assert killed_and_again(memory, write, check) == Tally(33, 0, 0)

@@ -17,6 +17,7 @@ from runner.signing import dsse, sshsig
 from runner.signing.bundle import (
     NAMES,
     BundleFiles,
+    Extras,
     ReleaseContents,
     Signers,
     check_bundle,
@@ -29,7 +30,7 @@ from runner.signing.note import Checkpoint, peek_checkpoint, sign_checkpoint
 from runner.signing.signer import PublicKey
 from runner.signing.statement import PAYLOAD_TYPE
 from runner.signing.sums import sums
-from runner.signing.trust import KeyInsideError, Pin, Trust, read_pins
+from runner.signing.trust import KeyInsideError, Pin, Trust, read_trust
 from tests.unit.runner.signing.known import RFC_8032_1, signer
 
 Folder = dict[str, bytes]
@@ -61,7 +62,13 @@ def leaves(files: Folder, named: tuple[str, ...] = NAMED) -> tuple[bytes, ...]:
     )
 
 
-def signed(files: Folder = FILES, signers: Signers = SIGNERS, listed: tuple[bytes, ...] | None = None) -> Folder:
+def signed(
+    files: Folder = FILES,
+    signers: Signers = SIGNERS,
+    *,
+    listed: tuple[bytes, ...] | None = None,
+    extras: Extras | None = None,
+) -> Folder:
     contents = ReleaseContents(
         release="rel-1",
         origin="evals.example/rel-1",
@@ -70,7 +77,7 @@ def signed(files: Folder = FILES, signers: Signers = SIGNERS, listed: tuple[byte
         supersedes=None,
         log_checkpoint=sign_checkpoint(Checkpoint(origin="evals.example/log", head=head((b"a",))), LOG),
     )
-    return {**files, **signed_files(contents, signers)}
+    return {**files, **signed_files(contents, signers, extras)}
 
 
 def found_in(folder: Folder) -> BundleFiles:
@@ -332,10 +339,10 @@ def test_a_key_file_from_within_the_release_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "release", key_inside())
     inside, outside = tmp_path / "release/release.pem", tmp_path / "thief.pem"
     with pytest.raises(KeyInsideError, match="expected a key from elsewhere"):
-        list(read_pins([inside], tmp_path / "release"))
+        read_trust([inside], outside=tmp_path / "release")
     outside.symlink_to(inside)
     with pytest.raises(KeyInsideError, match="expected a key from elsewhere"):
-        list(read_pins([outside], tmp_path / "release"))
+        read_trust([outside], outside=tmp_path / "release")
 
 
 def test_a_statement_of_another_form_is_told() -> None:

@@ -193,7 +193,7 @@ def test_a_command_that_does_not_sign_is_told(tmp_path: Path, text: str, told: s
 @pytest.mark.parametrize("text", ["", "'", "/nowhere/at/all"])
 def test_what_is_no_command_is_told(store: KeyStore, text: str) -> None:
     store.create(KeyRole.RELEASE, signer(7).key)
-    with pytest.raises(SigningError, match="mend --sign-with"):
+    with pytest.raises(SigningError, match="run it by hand"):
         store.signer(KeyRole.RELEASE, text).sign(b"data")
 
 
