@@ -1,15 +1,13 @@
 """aggregate.md: the same table for people."""
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from runner.documents.aggregate import Aggregate, Row, Standing
 from runner.documents.facts import Controls, Spent
-from runner.documents.writing import printable
 from runner.outcome import Outcome
+from runner.reports.marks import UNKNOWN, cell, table
 from runner.roster import Agent
 
-UNKNOWN = "N/A"
 CONTROLS_NOT_RUN = "controls not run: nothing proves that the nominations can be solved, and are not solved already"
 DIRECT = (
     "network: direct: some agents reached their makers' hosts by themselves, with a login; what they asked was not "
@@ -21,9 +19,6 @@ RULES = (
     "Solved means completed, public tests and every evaluator passed. "
     "Voids, unavailable and missing attempts are in no denominator. This is no ranking."
 )
-
-_SPECIAL = re.compile(r"[\\`*_\[\]|~#]")
-_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 _CANDIDATES = (
     "Candidate", "Agent", "Model", "Outcome", "Solved", "Rate", "Rate if voids failed",
@@ -41,17 +36,17 @@ _ATTEMPTS = (
 def markdown(aggregate: Aggregate) -> str:
     """Write an aggregate down for people."""
     lines = [
-        f"# Release {_cell(aggregate.release)}",
+        f"# Release {cell(aggregate.release)}",
         "",
         f"Manifest sha256 `{aggregate.manifest_sha256}`.",
         *(f"\n**{note}.**" for note in notes(aggregate)),
         "",
         RULES,
         "",
-        *_table(_CANDIDATES, (_standing(each) for each in aggregate.candidates)),
+        *table(_CANDIDATES, (_standing(each) for each in aggregate.candidates)),
         "",
         *_shots(aggregate),
-        *_table(_ATTEMPTS, (_row(each) for each in aggregate.attempts)),
+        *table(_ATTEMPTS, (_row(each) for each in aggregate.attempts)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -77,7 +72,7 @@ def _shots(aggregate: Aggregate) -> Iterator[str]:
     """Give the table of single-shot candidates, where there are some."""
     shooting = [each for each in aggregate.candidates if each.agent == Agent.SINGLE_SHOT]
     if shooting:
-        yield from _table(
+        yield from table(
             _SHOTS, ((each.candidate, each.pass_at_1 or UNKNOWN, each.pass_at_2 or UNKNOWN) for each in shooting)
         )
         yield ""
@@ -107,19 +102,3 @@ def _row(row: Row) -> Iterator[str]:
 
 def _cost(spent: Spent | None) -> str:
     return UNKNOWN if spent is None or spent.cost_usd is None else spent.cost_usd
-
-
-def _table(head: tuple[str, ...], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    yield _line(head)
-    yield _line("---" for _ in head)
-    for row in rows:
-        yield _line(_cell(each) for each in row)
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _cell(text: str) -> str:
-    """Give text that is nothing but text inside a table."""
-    return _SPECIAL.sub(r"\\\g<0>", printable(text)).translate(_ENTITIES)
