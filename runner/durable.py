@@ -101,7 +101,7 @@ def unfinished(parent: Path, name: str, *, disk: Disk = DISK) -> Iterator[Path]:
 
 
 def _show(temporary: Path, final: Path, disk: Disk) -> None:
-    """Give a whole folder its name for good; without knowing that it lasts, it does not keep it."""
+    """Give what is whole its name for good; without knowing that it lasts, it does not keep it."""
     known = temporary.stat().st_ino
     try:
         disk.rename_new(temporary, final)
@@ -136,6 +136,24 @@ def replace_file(path: Path, data: bytes, *, disk: Disk = DISK) -> None:
             _write_new(temporary, data, 0o644, disk)
             disk.rename(temporary, path)
             _sync(path.parent, disk)
+    finally:
+        with suppress(OSError):
+            disk.remove(temporary)
+
+
+def new_file(path: Path, data: bytes, *, disk: Disk = DISK) -> None:
+    """Write one new read-only file under a name that must be free: whole or not at all, for good before this returns.
+
+    Raises:
+        SealTakenError: the name is taken; what stands there is left as it is.
+        StorageError: the disk failed or is full; nothing is visible under the name.
+    """
+    make_folders(path.parent, disk=disk)
+    temporary = path.with_name(f"{TEMPORARY}{path.name}-{uuid.uuid4().hex[:12]}")
+    try:
+        with _storage(path):
+            _write_new(temporary, data, 0o444, disk)
+            _show(temporary, path, disk)
     finally:
         with suppress(OSError):
             disk.remove(temporary)

@@ -96,11 +96,14 @@ def decode(data: bytes, file: str) -> str:
     return text
 
 
-def parse_json(data: bytes, file: str) -> dict[str, object]:
-    """Parse a JSON object, refusing duplicate keys, floats, NaN, huge integers and control characters."""
+def parse_json(data: bytes, file: str, *, decimals_as_text: bool = False) -> dict[str, object]:
+    """Parse a JSON object, refusing duplicate keys, floats, NaN, huge integers and control characters.
+
+    With `decimals_as_text`, for documents of others, a number with a point becomes the text that stands there.
+    """
     text = decode(data, file)
     try:
-        value = json.loads(text, object_pairs_hook=_unique)
+        value = json.loads(text, object_pairs_hook=_unique, parse_float=str if decimals_as_text else None)
     except _DuplicateKeyError as error:
         _refuse(file, field_name((error.key,)), "the same key twice", "each key once", "remove one of the two")
     except json.JSONDecodeError as error:

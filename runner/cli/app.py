@@ -16,6 +16,7 @@ _COMMANDS = {
     "replay": ("runner.cli.replay", "Run an attempt's agent again, against its recording."),
     "verify": ("runner.cli.evidence", "Check a release's evidence from its files alone."),
     "aggregate": ("runner.cli.evidence", "Make the table from sealed evidence, and print it."),
+    "review": ("runner.cli.review", "Keep people's reviews beside the submissions that they are of."),
     "verify-sandbox": ("runner.cli.walls", "Try the walls around agents, from inside real units."),
     "verify-objective-sandbox": ("runner.cli.walls", "Try the walls around tests and evaluators, likewise."),
     "keys": ("runner.cli.keys", "Make, show, replace and revoke the keys that sign."),

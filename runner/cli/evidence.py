@@ -46,7 +46,7 @@ SCHEMAS = Path("schemas")
 def verify(config: Path | None, *, no_rebuild: bool, checkpoint: Path | None, as_json: bool) -> int:
     """Check a release's evidence from its files alone: every byte, every bond, every derived word."""
     settings = host_settings(config)
-    inputs, manifest, store = _evidence(settings)
+    inputs, manifest, store = find_evidence(settings)
     _check_records(inputs, manifest)
     with _rebuilder(settings, wanted=not no_rebuild) as rebuild:
         report = verify_release(store, manifest, schemas=read_schemas(own_checkout() / SCHEMAS), rebuild=rebuild)
@@ -73,7 +73,7 @@ def _log_findings(settings: Settings, checkpoint: Path | None) -> tuple[Finding,
     return tuple(check_log(settings.checkout / RELEASES, checkpoint, trust))
 
 
-def _evidence(settings: Settings) -> tuple[Inputs, Manifest, Store]:
+def find_evidence(settings: Settings) -> tuple[Inputs, Manifest, Store]:
     """Find a release's manifest and its evidence."""
     inputs = load_inputs(settings)
     path = manifest_path(settings.checkout / RELEASES, inputs.config.release)
@@ -111,7 +111,7 @@ def _rebuilder(settings: Settings, *, wanted: bool) -> Iterator[Rebuilder | None
 def aggregate(config: Path | None, expect: Path | None, as_json: bool) -> int:  # noqa: FBT001 - as above
     """Write aggregate.json and aggregate.md from sealed evidence, and print the table."""
     settings = host_settings(config)
-    inputs, manifest, store = _evidence(settings)
+    inputs, manifest, store = find_evidence(settings)
     gathered = gather(store, manifest)
     folder = inputs.places.tables / manifest.release
     replace_file(folder / "aggregate.json", canonical(gathered))

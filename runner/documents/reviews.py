@@ -58,6 +58,7 @@ class Original(Shape):
     """The foreign document that a review was brought in from, letter for letter."""
 
     kind: Literal["manual_code_review"]
+    """What the document calls itself."""
     text: Annotated[str, StringConstraints(min_length=1, max_length=MOST_ORIGINAL)]
 
 

@@ -11,6 +11,7 @@ from runner.documents.journal import State
 from runner.documents.seal import SealKind, Trial
 from runner.errors import UsageError
 from runner.journal import reached, read_journal
+from runner.judging.reviews import REVIEWS
 from runner.parsing import read_file
 from runner.schedule import Action, Cell, Standing, Step, TryState, next_step
 from runner.store import (
@@ -30,9 +31,10 @@ from runner.verification.exchanges import check_submission_exchanges, check_void
 from runner.verification.folders import Reader, open_folder
 from runner.verification.model import Finding, Opened, Scope, differ
 from runner.verification.proofs import Proven, check_host
+from runner.verification.reviews import check_reviews
 from runner.verification.shots import check_shot_results, check_shots
 
-LATER = frozenset({"judges", "manual-reviews"})
+LATER = frozenset({"judges"})
 """Folders that later phases put beside a submission."""
 
 
@@ -102,7 +104,7 @@ class _Attempt:
         """Verify all that is kept of one try, and give it as the store would."""
         folder = self.store.folder(trial)
         begun = self._begun(folder / BEGUN, trial)
-        names = self._names(folder, {BEGUN, SUBMISSION, GRADINGS, VOID} | LATER)
+        names = self._names(folder, {BEGUN, SUBMISSION, GRADINGS, VOID, REVIEWS} | LATER)
         self.unchecked += (f"{folder / name}: a later phase's" for name in sorted(LATER & names))
         submitted = self._open(folder / SUBMISSION, SealKind.SUBMISSION, trial) if SUBMISSION in names else None
         void = self._open(folder / VOID, SealKind.VOID, trial) if VOID in names else None
@@ -116,6 +118,8 @@ class _Attempt:
         if void is not None and submitted is not None:
             self.findings.append(Finding(file=str(folder), found="a submission and a void", expected="one of them"))
         gradings = self._gradings(folder, trial, submitted) if GRADINGS in names else ()
+        if REVIEWS in names:
+            self._reviews(folder, trial, None if submitted is None else submitted.sealed.digest)
         if begun is None:
             return None
         return Try(
@@ -155,6 +159,12 @@ class _Attempt:
                 grading = document(graded, Grading, "grading.json")
                 found += [] if grading is None else [SealedGrading(sealed=graded.sealed, grading=grading)]
         return tuple(found)
+
+    def _reviews(self, folder: Path, trial: Trial, submission_sha256: str | None) -> None:
+        found = check_reviews(folder, trial, submission_sha256, self.scope.manifest, self.reader.one)
+        self.findings += found.findings
+        self.unchecked += found.unchecked
+        self.files += found.files
 
     def _open(self, place: Path, kind: SealKind, trial: Trial) -> Opened | None:
         opened, findings = open_folder(place, kind, trial, self.reader)

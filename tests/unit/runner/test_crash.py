@@ -17,7 +17,7 @@ from runner.canonical import canonical
 from runner.disk import Disk
 from runner.documents.release_log import LogEntry
 from runner.documents.seal import SealKind, Trial
-from runner.durable import TEMPORARY, append_file, cut_file, make_folders, settle, settle_name, write_file
+from runner.durable import TEMPORARY, append_file, cut_file, make_folders, new_file, settle, settle_name, write_file
 from runner.errors import SealBrokenError, SealTakenError, UsageError
 from runner.journal import read_journal
 from runner.recovering import sealed_parts
@@ -257,6 +257,22 @@ def test_a_derived_file_is_the_older_or_the_newer_one(memory: Path) -> None:
         return data not in {None, b"older", b"newer"}, bool(told) and data not in {told[-1], b"newer"}
 
     assert explored(memory, write, check) == Tally(16, 0, 0)
+
+
+def test_a_single_new_file_is_there_whole_or_not_at_all_and_stays_once_told(memory: Path) -> None:
+    def write(root: Path, disk: RecordingDisk) -> None:
+        with suppress(SealTakenError):
+            new_file(root / "reviews" / "ann.json", b"reviewed", disk=disk)
+        settle_name(root / "reviews" / "ann.json", disk=disk)
+        disk.tell(b"reviewed")
+
+    def check(place: Path, told: Told) -> tuple[bool, bool]:
+        file = place / "reviews" / "ann.json"
+        data = file.read_bytes() if file.exists() else None
+        return data not in {None, b"reviewed"}, bool(told) and data is None
+
+    assert explored(memory, write, check) == Tally(9, 0, 0)
+    assert killed_and_again(memory, write, check) == Tally(13, 0, 0)
 
 
 def test_no_crash_leaves_a_try_that_cannot_be_read_stands_before_what_was_told_or_is_told_before_it_stands(

@@ -16,7 +16,7 @@ from runner.artifacts import (
 )
 from runner.disk import Disk
 from runner.documents.seal import SealKind, Trial
-from runner.durable import TEMPORARY, append_file, cut_file, settle_file, settle_name
+from runner.durable import TEMPORARY, append_file, cut_file, new_file, settle_file, settle_name
 from runner.errors import SealTakenError, StorageError
 from runner.release import load_manifest, manifest_path, write_manifest
 from tests.disks import FAULTS, FailingDisk, Fault
@@ -112,11 +112,21 @@ def log_again(root: Path, disk: Disk) -> None:
     log(root, disk)
 
 
+def review(root: Path, disk: Disk) -> None:
+    new_file(root / "reviews" / "ann.json", b"reviewed", disk=disk)
+
+
+def is_reviewed(root: Path) -> bool:
+    file = root / "reviews" / "ann.json"
+    return file.exists() and file.read_bytes() == b"reviewed"
+
+
 WORKS = [
     pytest.param(seal, seal, is_sealed, 40, id="seal"),
     pytest.param(begin, begin, is_begun, 20, id="begin"),
     pytest.param(freeze, freeze, is_frozen, 20, id="freeze"),
     pytest.param(derive, derive, is_derived, 13, id="derived file"),
+    pytest.param(review, review, is_reviewed, 17, id="new file"),
     pytest.param(log, log_again, is_logged, 4, id="growing file"),
     pytest.param(make, make, is_made, 15, id="folders"),
     pytest.param(settled, settled, is_settled, 8, id="settled"),
