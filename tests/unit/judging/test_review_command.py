@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 import runner.cli
-from runner.release import manifest_digest, write_manifest
-from runner.store import Store
+from runner.release import write_manifest
 from tests.flow.bench import CONFIG, NOMINATION, listing
 from tests.unit.judging.test_reviews import MANIFEST, foreign
-from tests.unit.runner.evidence_maker import SOLVER, Run, attempt
+from tests.unit.runner.evidence_maker import SOLVER, Run, a_store, attempt
 from tests.unit.runner.written import written
 
 ATTEMPT = "solver/slugs/attempt-1"
@@ -46,8 +45,7 @@ def checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
     written(tmp_path / "config/nominations/clamp", NOMINATION)
     written(tmp_path / "config", {"pilot.json": json.dumps(config)})
     write_manifest(tmp_path / "releases", MANIFEST)
-    store = Store(root=tmp_path / "store", release="pilot", manifest_sha256=manifest_digest(MANIFEST))
-    attempt(store, SOLVER, Run())
+    attempt(a_store(tmp_path / "store", MANIFEST), SOLVER, Run())
     return Checkout(folder=tmp_path, capsys=capsys, monkeypatch=monkeypatch)
 
 
