@@ -243,6 +243,22 @@ def test_a_batch_is_its_single_fits() -> None:
         assert np.abs(together[draw] - alone).max() < 1e-9
 
 
+def test_an_interval_is_from_the_fifth_to_the_ninety_fifth_percentile_of_samples() -> None:
+    rows = simulated(8, size=2, tasks=9)
+    (scale,) = rate(rows, Method(seed=SEED, draws=201))
+    given = games([(0, 1, each.share, int(each.task.removeprefix("task-"))) for each in rows], size=2, tasks=9)
+    theta = np.array([points(scale)[name] / ELO for name in ("model-0", "model-1")])
+    samples = sorted((bootstrap(given, theta, ridge=0.1, seed=SEED, draws=201)[:, 0] * ELO).tolist())
+    interval = next(rating.interval for rating in scale.ratings if rating.name == "model-0")
+    assert interval is not None
+    assert close([interval.low, interval.high], [samples[10], samples[190]], 1e-6)
+
+
+def test_a_fit_finds_back_from_a_start_that_is_far_off() -> None:
+    even = np.array([[[0.0, 5], [5, 0]]])
+    assert np.abs(strengths(even, 0.1, np.array([20.0, -20.0]))).max() < 1e-9
+
+
 def minorised(wins: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Fit by minorisation (Hunter 2004): slow, and nothing like Newton."""
     played = wins + wins.transpose(0, 2, 1)

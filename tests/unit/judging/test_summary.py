@@ -313,6 +313,35 @@ def test_what_was_asked_again_counts_once() -> None:
     assert (judge.askings, judge.scored, judge.unscored, judge.asked_again) == (1, 1, (), 2)
 
 
+def test_what_stays_without_a_verdict_counts_by_its_last_cause() -> None:
+    verdict = a_rubric("ace-1", 8, 6)
+    answers = [unscored(verdict, UnscoredWhy.REFUSED, 2), unscored(verdict, UnscoredWhy.TRUNCATED, 1)]
+    judge = summary(answers, FAIR, bounds=LENIENT).judges[0]
+    assert [(each.why, each.count) for each in judge.unscored] == [(UnscoredWhy.REFUSED, 1)]
+    assert judge.asked_again == 1
+
+
+def test_a_judge_that_is_generous_to_everybody_is_not_called_fond_of_its_own() -> None:
+    generous = Scripted(
+        id="santa",
+        family="acme",
+        duel=FAIR.duel,
+        points=lambda seen, dice: min(10, scripted.fair_points(seen, dice) + 2),
+    )
+    found = summary((*heard(fair), *heard(just), *scripted.documents(generous)), FAIR, JUST, generous)
+    assert standing(found, "santa").faults == ()
+
+
+def test_a_family_is_held_against_judges_of_other_families_alone() -> None:
+    fond, cousin = scripted.fond(), scripted.honest("cousin", "acme")
+    documents = (*heard(scripted.fond), *scripted.documents(cousin))
+    alone = summary(documents, fond, cousin)
+    assert all(each.family_lean.chance is None and each.faults == () for each in alone.judges)
+    found = summary((*documents, *heard(fair)), fond, cousin, FAIR)
+    assert [fault.kind for fault in standing(found, "uncle").faults] == [FaultKind.FAMILY]
+    assert standing(found, "cousin").faults == ()
+
+
 def test_skipped_and_unasked_askings_are_counted() -> None:
     verdict = a_rubric("ace-1", 8, 6)
     skipped = Skipped(judge="fair", item=a_rubric("bolt-1", 0, 0).item, why=SkippedWhy.OWN_FAMILY)
