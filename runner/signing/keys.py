@@ -77,7 +77,7 @@ class KeyStore:
             StorageError: the disk failed; no key is listed then.
         """
         with self.changing() as listed:
-            if any(each.role is role and each.status is KeyStatus.ACTIVE for each in listed.keys):
+            if self.active(role) is not None:
                 raise self.choice(
                     f"a {role} key", "none", f"put another in its place: runner keys rotate --role {role}"
                 )
@@ -88,8 +88,12 @@ class KeyStore:
     def ensure(self, role: KeyRole, tell: Callable[[str], None]) -> Signer:
         """Give what signs in a role; a key that is missing is made, and told in a line."""
         if self.active(role) is None:
-            made = self.create(role)
-            tell(f"made a {role} key, {made.keyid}, in {self.folder}")
+            with self.changing() as listed:
+                # Looked at again: another runner may have made it meanwhile.
+                if self.active(role) is None:
+                    made = self.add(listed, role, None)
+                    self.write(Keys(keys=(*listed.keys, made)))
+                    tell(f"made a {role} key, {made.keyid}, in {self.folder}")
         return self.signer(role)
 
     def signer(self, role: KeyRole, sign_with: str | None = None) -> Signer:

@@ -328,6 +328,12 @@ def test_a_key_without_a_role_counts_for_what_it_signed() -> None:
     assert list(not_checked(found_in(WHOLE), nameless(RELEASE.public, LOG.public))) == []
 
 
+def test_what_is_no_checkpoint_is_found_and_not_left_open_as_well() -> None:
+    spoilt = WHOLE | {"checkpoint": b"none"}
+    assert any("checkpoint: found no text, blank line and signatures" in line for line in told(spoilt))
+    assert list(not_checked(found_in(spoilt), nameless(RELEASE.public))) == []
+
+
 def test_a_key_of_another_role_does_not_count() -> None:
     swapped = tuple(
         replace(pin, role=KeyRole.LOG if pin.role is KeyRole.RELEASE else KeyRole.RELEASE) for pin in TRUST.pins

@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,13 @@ def test_a_key_that_is_missing_is_told_or_made_and_told(store: KeyStore) -> None
     first = store.ensure(KeyRole.LOG, lines.append)
     assert store.ensure(KeyRole.LOG, lines.append).keyid == first.keyid
     assert lines == [f"made a log key, {first.keyid}, in {store.folder}"]
+
+
+def test_of_many_runners_that_miss_a_key_one_makes_it(store: KeyStore) -> None:
+    lines: list[str] = []
+    with ThreadPoolExecutor(8) as runners:
+        signers = list(runners.map(lambda _: store.ensure(KeyRole.LOG, lines.append), range(16)))
+    assert len({each.keyid for each in signers}) == len(lines) == len(store.keys().keys) == 1
 
 
 def test_a_list_with_a_changed_key_is_refused(store: KeyStore) -> None:
