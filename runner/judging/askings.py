@@ -19,29 +19,10 @@ from runner.documents.judging import (
 )
 from runner.documents.reviews import ManualReview
 from runner.errors import VerificationError
-from runner.judges import ControlBounds
+from runner.judging.terms import Terms
 
 Said = RubricVerdict | PairVerdict | Unscored
 Item = RubricItem | PairItem | ControlItem
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What a release froze about its judging, as far as a summary needs it."""
-
-    release: str
-    manifest_sha256: str
-    seed: bytes
-    """32 bytes, for the ratings' samples."""
-    judges: Mapping[str, str | None]
-    """Each judge's family, in the manifest's order; the fallback among them."""
-    candidates: Mapping[str, str | None]
-    """Each candidate's family, in the manifest's order."""
-    criteria: tuple[str, ...]
-    bounds: ControlBounds
-    """What a judge may miss."""
-    own_family: bool = False
-    scripted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner.judging.askings import Asking, Judged, Settled, Terms, settle
+from runner.judging.askings import Asking, Judged, Settled, settle
 from runner.judging.conduct import Conduct, conduct
 from runner.judging.leanings import Moved, by_family, chorus, voice
 from runner.judging.points import Tallies, tallies
+from runner.judging.terms import Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,13 @@ from runner.documents.judging_summary import (
 )
 from runner.documents.writing import decimal_text
 from runner.judging.accord import accord
-from runner.judging.askings import Judged, Terms
+from runner.judging.askings import Judged
 from runner.judging.duels import meetings
 from runner.judging.panel import Panel, seat
 from runner.judging.ratings import rate
 from runner.judging.scales import Comparison, Interval, Method, Scale
 from runner.judging.standings import candidate_standing, judge_standing, unscored_counts
+from runner.judging.terms import Terms
 
 _PLACES = Decimal("0.01")
 

@@ -27,7 +27,8 @@ from runner.documents.judging import (
     View,
 )
 from runner.judges import ControlBounds
-from runner.judging.askings import Said, Terms
+from runner.judging.askings import Said
+from runner.judging.terms import Terms
 
 RELEASE, MANIFEST = "pilot", sha256(b"manifest")
 CRITERIA = ("clarity", "scope")

@@ -30,9 +30,13 @@ from runner.errors import VerificationError
 from runner.judges import ControlBounds
 from runner.judging.askings import Judged, Said
 from runner.judging.summary import summarise
+from runner.judging.terms import terms_of
+from runner.release import manifest_digest
 from runner.reports.judging import judging_markdown
+from runner.roster import Judge
 from tests.unit.judging import scripted
 from tests.unit.judging.scripted import CRITERIA, FAMILIES, MANIFEST, NOMINATIONS, RELEASE, Scripted, cell
+from tests.unit.runner.evidence_maker import a_manifest
 
 FAIR, JUST = scripted.honest("fair", "dune"), scripted.honest("just", "echo")
 
@@ -542,6 +546,18 @@ def a_control(number: int, verdict: Choice) -> PairVerdict:
         strict=False,
     )
     return a_duel("ace-1", "ace-2", "first", verdict, item=item)
+
+
+def test_a_releases_terms_are_what_it_froze_and_its_seed_follows_from_them() -> None:
+    judges = (Judge(id="fair", model="fair/1", route="scripted", family="dune"),)
+    manifest = a_manifest().model_copy(update={"judges": judges, "criteria": CRITERIA})
+    found = terms_of(manifest)
+    assert (found.judges, found.criteria, found.bounds) == ({"fair": "dune"}, CRITERIA, ControlBounds())
+    assert list(found.candidates) == ["solver", "idler"]
+    assert found.scripted
+    assert found.manifest_sha256 == manifest_digest(manifest)
+    other = manifest.model_copy(update={"release": "other"})
+    assert terms_of(manifest).seed == found.seed != terms_of(other).seed
 
 
 def test_every_candidate_stands_in_the_summary() -> None:
