@@ -37,7 +37,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Meaning:
+class Meaning:
     """What a fixed text is, and what it takes to count."""
 
     rule: Rule
@@ -51,19 +51,21 @@ class _Meaning:
 
 
 class Literals:
-    """All fixed texts of a context, ready to be looked for."""
+    """Fixed texts of a context, ready to be looked for."""
 
-    def __init__(self, context: ScanContext) -> None:
-        exact = dict(_exact(context))
-        folded = {each.text.lower().encode(): _host(each.kind) for each in context.host}
+    def __init__(self, exact: Mapping[bytes, Meaning], folded: Mapping[bytes, Meaning] | None = None) -> None:
+        """Take texts whose case counts, and texts in small letters whose case does not."""
+        folded = folded or {}
         self._exact = Needles({text: means for text, means in exact.items() if len(text) >= SHORTEST})
         self._folded = Needles({text: means for text, means in folded.items() if len(text) >= SHORTEST})
         self._short = {text: means for text, means in folded.items() if len(text) < SHORTEST}
 
     def find(self, view: View) -> tuple[Spot, ...]:
         """Give every fixed text that counts in a view."""
-        folded = view.text.lower()
-        hits = [*self._exact.find(view.text), *self._folded.find(folded), *_shortly(self._short, folded)]
+        hits = list(self._exact.find(view.text))
+        if self._folded or self._short:
+            folded = view.text.lower()
+            hits += [*self._folded.find(folded), *_shortly(self._short, folded)]
         whole = [
             hit for hit in hits if _stands_alone(view.text, hit) and (hit.means.in_changes or not view.of_candidate)
         ]
@@ -73,12 +75,27 @@ class Literals:
         )
 
 
-def _exact(context: ScanContext) -> Iterator[tuple[bytes, _Meaning]]:
+def host_texts(context: ScanContext) -> Literals:
+    """Give paths and names of the host."""
+    exact: dict[bytes, Meaning] = {}
+    for path in context.paths:
+        means = Meaning(rule=Rule.PATH, kind=path.kind, bounded=_IN_PATH)
+        for text in (path.text, quote(path.text), quote(path.text, safe=""), path.text.replace("/", "-")):
+            exact.setdefault(text.encode(), means)
+    folded = {
+        each.text.lower().encode(): Meaning(rule=Rule.HOST, kind=each.kind, bounded=_WORD) for each in context.host
+    }
+    return Literals(exact, folded)
+
+
+def hidden_texts(context: ScanContext) -> Literals:
+    """Give content of evaluators and solutions, and instructions of agents."""
     content = context.evaluators
+    exact: dict[bytes, Meaning] = {}
     for line, where in content.solutions.items():
-        yield line.encode(), _Meaning(rule=Rule.EVALUATOR, kind=f"a line of {where}", in_changes=False)
+        exact[line.encode()] = Meaning(rule=Rule.EVALUATOR, kind=f"a line of {where}", in_changes=False)
     for line, whose in context.instructions.items():
-        yield line.encode(), _Meaning(rule=Rule.RAW, kind=f"a line of {whose}", alone=LONG_LINE)
+        exact[line.encode()] = Meaning(rule=Rule.RAW, kind=f"a line of {whose}", alone=LONG_LINE)
     tables: Iterable[tuple[Mapping[str, str], int, re.Pattern[bytes] | None]] = (
         (content.lines, LONG_LINE, None),
         (content.names, LONG_NAME, _WORD),
@@ -86,18 +103,11 @@ def _exact(context: ScanContext) -> Iterator[tuple[bytes, _Meaning]]:
     )
     for table, alone, bounded in tables:
         for text, what in table.items():
-            yield text.encode(), _Meaning(rule=Rule.EVALUATOR, kind=what, alone=alone, bounded=bounded)
-    for path in context.paths:
-        means = _Meaning(rule=Rule.PATH, kind=path.kind, bounded=_IN_PATH)
-        for text in {path.text, quote(path.text), quote(path.text, safe=""), path.text.replace("/", "-")}:
-            yield text.encode(), means
+            exact[text.encode()] = Meaning(rule=Rule.EVALUATOR, kind=what, alone=alone, bounded=bounded)
+    return Literals(exact)
 
 
-def _host(kind: str) -> _Meaning:
-    return _Meaning(rule=Rule.HOST, kind=kind, bounded=_WORD)
-
-
-def _shortly(short: Mapping[bytes, _Meaning], data: bytes) -> Iterator[Hit[_Meaning]]:
+def _shortly(short: Mapping[bytes, Meaning], data: bytes) -> Iterator[Hit[Meaning]]:
     for needle, means in short.items():
         start = data.find(needle)
         while start >= 0:
@@ -105,19 +115,19 @@ def _shortly(short: Mapping[bytes, _Meaning], data: bytes) -> Iterator[Hit[_Mean
             start = data.find(needle, start + 1)
 
 
-def _stands_alone(data: bytes, hit: Hit[_Meaning]) -> bool:
+def _stands_alone(data: bytes, hit: Hit[Meaning]) -> bool:
     if hit.means.bounded is None:
         return True
     end = hit.start + len(hit.needle)
     return not any(hit.means.bounded.match(data[at : at + 1]) for at in _neighbours(hit, end) if 0 <= at < len(data))
 
 
-def _neighbours(hit: Hit[_Meaning], end: int) -> tuple[int, ...]:
+def _neighbours(hit: Hit[Meaning], end: int) -> tuple[int, ...]:
     # A path may stand right behind anything: -I/home, file:///home.
     return (end,) if hit.means.rule is Rule.PATH else (hit.start - 1, end)
 
 
-def _weighty(hits: list[Hit[_Meaning]]) -> Iterator[Hit[_Meaning]]:
+def _weighty(hits: list[Hit[Meaning]]) -> Iterator[Hit[Meaning]]:
     """Yield what counts in a candidate's change: long texts, and short ones of which there are several."""
     light: dict[Rule, set[bytes]] = {}
     for hit in hits:

@@ -43,6 +43,9 @@ class Needles(Generic[T]):
         self._long = _blocks((each for each in wanted if len(each) >= 2 * _LONG - 1), _LONG)
         self._short = _blocks((each for each in wanted if len(each) < 2 * _LONG - 1), _SHORT)
 
+    def __bool__(self) -> bool:
+        return bool(self._wanted)
+
     def find(self, data: bytes) -> Iterator[Hit[T]]:
         """Yield every place of every wanted text, in no order; overlapping ones too."""
         seen: set[tuple[int, bytes]] = set()

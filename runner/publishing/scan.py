@@ -12,7 +12,7 @@ from runner.publishing.entropy import is_digest, named_secrets, random_runs
 from runner.publishing.forms import Spellings
 from runner.publishing.host_shapes import host_shapes
 from runner.publishing.identity import is_judges, named_by_judges
-from runner.publishing.literals import Literals, Spot
+from runner.publishing.literals import Spot, hidden_texts, host_texts
 from runner.publishing.model import Rule, ScanContext, ScanFinding
 from runner.publishing.raw_output import event_streams, prose, squeezed, stretches
 from runner.publishing.tokens import is_placeholder, loose_tokens, tokens_in_run
@@ -102,7 +102,8 @@ class _Scanner:
     def __init__(self, context: ScanContext) -> None:
         self._context = context
         self._secrets = Spellings(context.secrets)
-        self._literals = Literals(context)
+        self._host = host_texts(context)
+        self._hidden = hidden_texts(context)
         self._public = tuple(squeezed(text.encode()) for text in context.public)
 
     def file(self, file: str, data: bytes) -> Iterator[ScanFinding]:
@@ -135,7 +136,7 @@ class _Scanner:
         while pending:
             view = pending.pop()
             yield view
-            for inside in _insides(view) if view.shaped else ():
+            for inside in _insides(view) if Rule.UNREADABLE in view.rules else ():
                 left -= len(inside.content)
                 if not inside.whole or left < 0 or len(view.wrapped) >= DEEPEST:
                     spot = _unreadable("more is packed up than is looked into", inside.content, inside.start)
@@ -146,16 +147,19 @@ class _Scanner:
                     pending.append(view.inner(inside.content, inside.start, inside.wrapping))
 
     def _spots(self, view: View) -> Iterator[Spot]:
-        if view.literal:
+        if Rule.SECRET in view.rules:
             for each in self._secrets.find(view.text):
                 text = view.text[each.start : each.start + each.size]
                 yield Spot(rule=Rule.SECRET, kind=each.name, start=each.start, text=text, form=_form(each.form))
-            yield from self._literals.find(view)
+        if Rule.HOST in view.rules:
+            yield from self._host.find(view)
             yield from host_shapes(view, self._context.accounts)
-        if view.shaped:
+        if Rule.EVALUATOR in view.rules:
+            yield from self._hidden.find(view)
+        if Rule.RAW in view.rules:
+            yield from event_streams(view)
+        if Rule.TOKEN in view.rules:
             yield from _shapes(view)
-            if view.of_candidate:
-                yield from event_streams(view)
 
     def _said(self, file: str, data: bytes, found: _Found) -> None:
         texts = prose(data)
@@ -174,7 +178,7 @@ def _shapes(view: View) -> Iterator[Spot]:
         tokens = tuple(tokens_in_run(run))
         for token in tokens:
             yield Spot(rule=Rule.TOKEN, kind=token.kind, start=text.find(run) + token.start, text=token.text)
-        for each in random_runs(run) if view.random and not tokens else ():
+        for each in random_runs(run) if Rule.ENTROPY in view.rules and not tokens else ():
             start = text.find(run) + each.start
             if not (is_digest(text, start) or is_placeholder(each.text) or any(decoded(each.text))):
                 yield Spot(rule=Rule.ENTROPY, kind=each.kind, start=start, text=each.text)

@@ -6,11 +6,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from runner.publishing.binary_patch import binaries
+from runner.publishing.model import Rule
 from runner.publishing.places import field_at, field_of_lines, line_at
 
 _HUNK_LINE = re.compile(rb"^[+\- ]", re.MULTILINE)
 _NOT_ADDED = re.compile(rb"^(?:[^+\n][^\n]*)", re.MULTILINE)
 _ADDED = re.compile(rb"^\+", re.MULTILINE)
+
+_ALL = frozenset(Rule)
+_HOSTS = frozenset({Rule.SECRET, Rule.PATH, Rule.HOST})
+"""What may not stand anywhere, whoever wrote it."""
 
 SIGNED = frozenset(
     {"SHA256SUMS", "SHA256SUMS.sig", "SHA256SUMS.sshsig", "checkpoint", "release.dsse.json", "release.sigstore.json"}
@@ -27,19 +32,16 @@ class View:
     """Names the place of an offset."""
     of_candidate: bool = False
     """Whether it is a candidate's change, and no document of ours."""
-    literal: bool = True
-    """Whether fixed private texts are looked for."""
-    shaped: bool = True
-    """Whether keys' forms, letters drawn by lot, and wrappings are looked for."""
-    random: bool = True
-    """Whether letters drawn by lot count."""
+    rules: frozenset[Rule] = frozenset(Rule)
+    """What is looked for. `UNREADABLE` stands for what is wrapped up."""
     wrapped: tuple[str, ...] = ()
     """What it was taken out of, outermost first."""
 
     def inner(self, content: bytes, start: int, wrapping: str) -> "View":
         """Give what was wrapped up at an offset."""
         wrapped = (*self.wrapped, wrapping) if wrapping else self.wrapped
-        return replace(self, text=content, place=partial(_there, self.place, start), wrapped=wrapped, literal=True)
+        place = partial(_there, self.place, start)
+        return replace(self, text=content, place=place, wrapped=wrapped, rules=self.rules | _HOSTS)
 
 
 def is_change(file: str) -> bool:
@@ -56,7 +58,7 @@ def views_of(file: str, data: bytes) -> Iterator[View]:
         yield View(text=data, place=partial(field_of_lines, data))
     else:
         names = partial(field_at if name.endswith(".json") else line_at, data)
-        yield View(text=data, place=names, random=name not in SIGNED)
+        yield View(text=data, place=names, rules=_ALL - {Rule.ENTROPY} if name in SIGNED else _ALL)
 
 
 def unreadable_binaries(file: str, data: bytes) -> Iterator[tuple[str, bytes]]:
@@ -66,14 +68,14 @@ def unreadable_binaries(file: str, data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _change(patch: bytes) -> Iterator[View]:
-    """Give all lines without their marks for fixed texts, added ones for whatever has a form, and binary content.
+    """Give all lines without their marks for secrets and names of the host, added ones for all else; binary content.
 
     Lines that a change leaves or removes are the fixture's, which everybody has: what is in them was not written here.
     """
     whole = _HUNK_LINE.sub(b"", patch)
     added = _ADDED.sub(b"", _NOT_ADDED.sub(b"", patch))
-    yield View(text=whole, place=partial(line_at, whole), of_candidate=True, shaped=False)
-    yield View(text=added, place=partial(line_at, added), of_candidate=True, literal=False)
+    yield View(text=whole, place=partial(line_at, whole), of_candidate=True, rules=_HOSTS)
+    yield View(text=added, place=partial(line_at, added), of_candidate=True, rules=_ALL - _HOSTS)
     for binary in binaries(patch):
         if binary.content:
             place = partial(_there, partial(line_at, patch), binary.start)
