@@ -19,13 +19,13 @@ def leaks(nomination: Nomination) -> Iterator[Finding]:
     for file in nomination.below(PRIVATE):
         if path := shown.get(file.sha256):
             yield subject.error(path, f"it is the same file as {file.path}", "remove one of the two")
-    told = _private_names(nomination) & set(re.findall(r"[\w.-]*\w", nomination.prompt))
+    told = private_names(nomination) & set(re.findall(r"[\w.-]*\w", nomination.prompt))
     for name in sorted(told):
         mend = "describe the behaviour, not how it is checked"
         yield subject.error("prompt", f"it names {name}, which is in private/", mend)
 
 
-def _private_names(nomination: Nomination) -> set[str]:
+def private_names(nomination: Nomination) -> set[str]:
     """Give names of private files and of hidden tests that no public file has as well."""
     names: set[str] = set()
     for file in nomination.below(PRIVATE):

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,10 @@ HIDDEN = tuple(Path(path) for path in ("/tmp", "/var/tmp", "/run", "/var/log")) 
 """Folders in whose place a private systemd has its own."""
 
 CONFIG_VARIABLE = "BENCHMARK_CONFIG"
+
+_SECRET_NAME = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$")
+_LEAST_SECRET = 12
+"""Letters; what is shorter is a word or a number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +53,20 @@ class Settings:
                 mend="set the variable to the key alone",
             )
         return value
+
+    @property
+    def home(self) -> Path | None:
+        """The operator's home; None where the environment names none."""
+        home = self.environ.get("HOME", "")
+        return Path(home) if home.startswith("/") else None
+
+    def secrets(self) -> Mapping[str, str]:
+        """Give the values of all variables that are called a key, a token, a secret or a password, but for paths."""
+        return {
+            name: value
+            for name, value in self.environ.items()
+            if _SECRET_NAME.search(name) and len(value) >= _LEAST_SECRET and not value.startswith(("/", "."))
+        }
 
     def path(self, text: str) -> Path:
         """Give a configuration's path on this host."""

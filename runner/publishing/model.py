@@ -138,3 +138,5 @@ class ScanContext:
     raw: RawTexts = field(default_factory=NothingSaid)
     public: tuple[str, ...] = ()
     """Texts that everybody may read, and that an agent may therefore have said: prompts, for one."""
+    unsearched: tuple[str, ...] = ()
+    """Secrets that could not be looked for, since nobody knows them here: told before anything is published."""

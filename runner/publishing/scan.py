@@ -23,7 +23,14 @@ DEEPEST = 4
 """Wrappings around one text that are taken off; what is packed more often is found as unreadable."""
 
 UNWRAPPED_BYTES = 64 << 20
-"""Of one published file, all its wrappings together."""
+"""Of one published file, all its wrappings together, beyond four times its own size."""
+
+_TIMES = 4
+_SHAPED = frozenset({Rule.TOKEN, Rule.UNREADABLE})
+"""Rules that look at rows of letters."""
+
+_MOST_ESCAPES = 3
+"""Texts in JSON in JSON in a program."""
 
 _LEAST_RUN = 20
 _IN_RUNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=.~"
@@ -39,10 +46,11 @@ def scan(files: Mapping[str, bytes], context: ScanContext) -> tuple[ScanFinding,
     One finding a text and file, in the files' order.
     """
     scanner = _Scanner(context)
+    in_names = scanner.names(tuple(files))
     found: list[ScanFinding] = []
     for file, data in files.items():
+        found += in_names.get(file, ())
         found += scanner.file(file, data)
-        found += scanner.name(file)
     return tuple(found)
 
 
@@ -111,8 +119,8 @@ class _Scanner:
         found = _Found(file)
         for place, block in unreadable_binaries(file, data):
             found.note(_unreadable("a binary patch that cannot be read", block), place)
-        for view in self._all_views(views_of(file, data), found):
-            for spot in self._spots(view):
+        for view, rows in self._all_views(views_of(file, data), found):
+            for spot in self._spots(view, rows):
                 found.add(view, spot)
         if is_judges(file):
             for place, kind, text in named_by_judges(data, self._context.identities):
@@ -121,22 +129,24 @@ class _Scanner:
             self._said(file, data, found)
         return found.findings()
 
-    def name(self, file: str) -> Iterator[ScanFinding]:
-        """Give what is in a file's name."""
-        found = _Found(file)
-        view = View(text=file.encode(), place=lambda _: "its name")
-        for spot in self._spots(view):
-            found.add(view, spot)
-        return found.findings()
+    def names(self, files: tuple[str, ...]) -> Mapping[str, tuple[ScanFinding, ...]]:
+        """Give what is in the names of files, by file."""
+        view = View(text="\n".join(files).encode(), place=lambda _: "its name")
+        by_file: dict[str, _Found] = {}
+        for spot in self._spots(view, _rows(view.text)):
+            file = files[view.text.count(b"\n", 0, spot.start)]
+            by_file.setdefault(file, _Found(file)).add(view, spot)
+        return {file: tuple(found.findings()) for file, found in by_file.items()}
 
-    def _all_views(self, views: Iterable[View], found: _Found) -> Iterator[View]:
-        """Give views and what is wrapped up in them, as deep and as much as is looked into."""
-        left = UNWRAPPED_BYTES
+    def _all_views(self, views: Iterable[View], found: _Found) -> Iterator[tuple[View, set[bytes]]]:
+        """Give views and what is wrapped up in them, as deep and as much as is looked into; with their rows."""
         pending = list(views)
+        left = UNWRAPPED_BYTES + _TIMES * sum(len(view.text) for view in pending)
         while pending:
             view = pending.pop()
-            yield view
-            for inside in _insides(view) if Rule.UNREADABLE in view.rules else ():
+            rows = _rows(view.text) if _SHAPED & view.rules else set()
+            yield view, rows
+            for inside in _insides(view, rows) if Rule.UNREADABLE in view.rules else ():
                 left -= len(inside.content)
                 if not inside.whole or left < 0 or len(view.wrapped) >= DEEPEST:
                     spot = _unreadable("more is packed up than is looked into", inside.content, inside.start)
@@ -144,9 +154,9 @@ class _Scanner:
                 if left < 0:
                     return
                 if len(view.wrapped) < DEEPEST and inside.content != view.text:
-                    pending.append(view.inner(inside.content, inside.start, inside.wrapping))
+                    pending.append(view.inner(inside))
 
-    def _spots(self, view: View) -> Iterator[Spot]:
+    def _spots(self, view: View, rows: set[bytes]) -> Iterator[Spot]:
         if Rule.SECRET in view.rules:
             for each in self._secrets.find(view.text):
                 text = view.text[each.start : each.start + each.size]
@@ -159,7 +169,7 @@ class _Scanner:
         if Rule.RAW in view.rules:
             yield from event_streams(view)
         if Rule.TOKEN in view.rules:
-            yield from _shapes(view)
+            yield from _shapes(view, rows)
 
     def _said(self, file: str, data: bytes, found: _Found) -> None:
         texts = prose(data)
@@ -169,38 +179,42 @@ class _Scanner:
                 found.add(view, spot)
 
 
-def _shapes(view: View) -> Iterator[Spot]:
+def _shapes(view: View, rows: set[bytes]) -> Iterator[Spot]:
     """Yield what has a key's form, or looks drawn by lot."""
     text = view.text
     for token in loose_tokens(text):
         yield Spot(rule=Rule.TOKEN, kind=token.kind, start=token.start, text=token.text)
-    for run in _runs(text):
-        tokens = tuple(tokens_in_run(run))
-        for token in tokens:
-            yield Spot(rule=Rule.TOKEN, kind=token.kind, start=text.find(run) + token.start, text=token.text)
-        for each in random_runs(run) if Rule.ENTROPY in view.rules and not tokens else ():
-            start = text.find(run) + each.start
-            if not (is_digest(text, start) or is_placeholder(each.text) or any(decoded(each.text))):
-                yield Spot(rule=Rule.ENTROPY, kind=each.kind, start=start, text=each.text)
+    for row in rows:
+        # Hex digits alone are a digest; nobody's keys have no more than those.
+        if row.translate(None, _DIGITS):
+            yield from _shapes_of_row(view, row)
     for each in named_secrets(text) if view.of_candidate else ():
         if not (is_placeholder(each.text) or any(tokens_in_run(each.text))):
             yield Spot(rule=Rule.ENTROPY, kind=each.kind, start=each.start, text=each.text)
 
 
-def _runs(text: bytes) -> set[bytes]:
-    """Give the long rows of letters of a text, each once; digests aside, for they are nothing else."""
-    rows = {row for row in text.translate(_RUNS).split() if len(row) >= _LEAST_RUN}
-    return {row for row in rows if row.translate(None, _DIGITS)}
+def _shapes_of_row(view: View, row: bytes) -> Iterator[Spot]:
+    tokens = tuple(tokens_in_run(row))
+    for token in tokens:
+        yield Spot(rule=Rule.TOKEN, kind=token.kind, start=view.text.find(row) + token.start, text=token.text)
+    for each in random_runs(row) if Rule.ENTROPY in view.rules and not tokens else ():
+        start = view.text.find(row) + each.start
+        if not (is_digest(view.text, start) or is_placeholder(each.text) or any(decoded(each.text))):
+            yield Spot(rule=Rule.ENTROPY, kind=each.kind, start=start, text=each.text)
 
 
-def _insides(view: View) -> Iterator[Inside]:
-    text = view.text
-    yield from packed(text)
-    yield from unescaped(text)
-    yield from blocks(text)
-    for row in {row for row in text.translate(_RUNS).split() if len(row) >= _LEAST_RUN}:
+def _rows(text: bytes) -> set[bytes]:
+    """Give the long rows of letters of a text without blanks, each once."""
+    return {row for row in text.translate(_RUNS).split() if len(row) >= _LEAST_RUN}
+
+
+def _insides(view: View, rows: set[bytes]) -> Iterator[Inside]:
+    yield from packed(view.text)
+    yield from unescaped(view.text) if view.escapes < _MOST_ESCAPES else ()
+    yield from blocks(view.text)
+    for row in rows:
         for inside in decoded(row):
-            yield replace(inside, start=text.find(row) + inside.start)
+            yield replace(inside, start=view.text.find(row) + inside.start)
 
 
 def _unreadable(kind: str, text: bytes, start: int = 0) -> Spot:

@@ -8,6 +8,7 @@ from functools import partial
 from runner.publishing.binary_patch import binaries
 from runner.publishing.model import Rule
 from runner.publishing.places import field_at, field_of_lines, line_at
+from runner.publishing.wrappings import Inside
 
 _HUNK_LINE = re.compile(rb"^[+\- ]", re.MULTILINE)
 _NOT_ADDED = re.compile(rb"^(?:[^+\n][^\n]*)", re.MULTILINE)
@@ -36,12 +37,16 @@ class View:
     """What is looked for. `UNREADABLE` stands for what is wrapped up."""
     wrapped: tuple[str, ...] = ()
     """What it was taken out of, outermost first."""
+    escapes: int = 0
+    """How often backslashes were taken out of it."""
 
-    def inner(self, content: bytes, start: int, wrapping: str) -> "View":
-        """Give what was wrapped up at an offset."""
-        wrapped = (*self.wrapped, wrapping) if wrapping else self.wrapped
-        place = partial(_there, self.place, start)
-        return replace(self, text=content, place=place, wrapped=wrapped, rules=self.rules | _HOSTS)
+    def inner(self, inside: Inside) -> "View":
+        """Give what was wrapped up in it."""
+        wrapped = (*self.wrapped, inside.wrapping) if inside.wrapping else self.wrapped
+        place = partial(_origin, self.place, inside)
+        escapes = self.escapes + (not inside.wrapping)
+        rules = self.rules | _HOSTS
+        return replace(self, text=inside.content, place=place, wrapped=wrapped, escapes=escapes, rules=rules)
 
 
 def is_change(file: str) -> bool:
@@ -78,10 +83,9 @@ def _change(patch: bytes) -> Iterator[View]:
     yield View(text=added, place=partial(line_at, added), of_candidate=True, rules=_ALL - _HOSTS)
     for binary in binaries(patch):
         if binary.content:
-            place = partial(_there, partial(line_at, patch), binary.start)
-            yield View(text=binary.content, place=place, of_candidate=True, wrapped=("a binary patch",))
+            inside = Inside(wrapping="a binary patch", start=binary.start, content=binary.content)
+            yield View(text=patch, place=partial(line_at, patch), of_candidate=True).inner(inside)
 
 
-def _there(place: Callable[[int], str], start: int, _: int) -> str:
-    """Name the place of a wrapping for everything in it."""
-    return place(start)
+def _origin(place: Callable[[int], str], inside: Inside, offset: int) -> str:
+    return place(inside.origin(offset))
