@@ -47,7 +47,7 @@ class Needles(Generic[T]):
         return bool(self._wanted)
 
     def find(self, data: bytes) -> Iterator[Hit[T]]:
-        """Yield every place of every wanted text, in no order; overlapping ones too."""
+        """Yield every place of every wanted text in order, overlapping ones too."""
         seen: set[tuple[int, bytes]] = set()
         if self._long:
             row = memoryview(data)[: len(data) // _LONG * _LONG].cast("Q")
@@ -55,7 +55,7 @@ class Needles(Generic[T]):
         if self._short:
             row = memoryview(data)[: len(data) // _SHORT * _SHORT].cast("I")
             seen.update(self._around(data, self._short, self._short.keys() & row, _SHORT))
-        for start, needle in seen:
+        for start, needle in sorted(seen):
             yield Hit(start=start, needle=needle, means=self._wanted[needle])
 
     def _around(self, data: bytes, blocks: "_Blocks", found: set[int], width: int) -> Iterator[tuple[int, bytes]]:

@@ -4,6 +4,10 @@ import json
 import re
 from dataclasses import dataclass, field
 
+HIDDEN = "\N{HORIZONTAL ELLIPSIS}"
+"""Stands in a place's name for what is not told."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9_./:-]{1,80}")
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 
@@ -74,4 +78,4 @@ def _key(token: bytes) -> str:
         key = str(json.loads(token))
     except ValueError:
         key = token.decode("utf-8", "replace")
-    return "".join(letter if letter.isprintable() else "?" for letter in key)[:80]
+    return key if _PLAIN.fullmatch(key) else HIDDEN

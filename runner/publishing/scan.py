@@ -4,6 +4,7 @@ What is looked for is told in docs/reference/publication-scan.md, rule by rule, 
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -14,6 +15,7 @@ from runner.publishing.host_shapes import host_shapes
 from runner.publishing.identity import is_judges, named_by_judges
 from runner.publishing.literals import Spot, hidden_texts, host_texts
 from runner.publishing.model import Rule, ScanContext, ScanFinding
+from runner.publishing.places import HIDDEN
 from runner.publishing.raw_output import event_streams, prose, squeezed, stretches
 from runner.publishing.tokens import is_placeholder, loose_tokens, tokens_in_run
 from runner.publishing.views import View, is_change, unreadable_binaries, views_of
@@ -35,6 +37,7 @@ _MOST_ESCAPES = 3
 _LEAST_RUN = 20
 _IN_RUNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=.~"
 _RUNS = bytes(each if each in _IN_RUNS else 32 for each in range(256))
+_Rows = tuple[bytes, ...]
 _DIGITS = b"0123456789abcdef"
 _OPEN_RULES = frozenset({Rule.PATH, Rule.HOST, Rule.EVALUATOR, Rule.RAW, Rule.IDENTITY})
 _SHOWN = 60
@@ -99,9 +102,13 @@ class _Found:
         self.by_text[spot.rule, spot.text] = _Places(first=finding, places={place})
 
     def findings(self) -> Iterator[ScanFinding]:
-        """Give them, with how often each stands there."""
+        """Give them, with how often each stands there. A text that is a key of JSON is not told as a place either."""
+        texts = [text.decode("utf-8", "replace") for _, text in self.by_text if text]
         for each in self.by_text.values():
-            yield replace(each.first, times=len(each.places))
+            place = each.first.field
+            for text in texts:
+                place = place.replace(text, HIDDEN)
+            yield replace(each.first, field=place, times=len(each.places))
 
 
 class _Scanner:
@@ -138,13 +145,13 @@ class _Scanner:
             by_file.setdefault(file, _Found(file)).add(view, spot)
         return {file: tuple(found.findings()) for file, found in by_file.items()}
 
-    def _all_views(self, views: Iterable[View], found: _Found) -> Iterator[tuple[View, set[bytes]]]:
+    def _all_views(self, views: Iterable[View], found: _Found) -> Iterator[tuple[View, _Rows]]:
         """Give views and what is wrapped up in them, as deep and as much as is looked into; with their rows."""
-        pending = list(views)
+        pending = deque(views)
         left = UNWRAPPED_BYTES + _TIMES * sum(len(view.text) for view in pending)
         while pending:
-            view = pending.pop()
-            rows = _rows(view.text) if _SHAPED & view.rules else set()
+            view = pending.popleft()
+            rows = _rows(view.text) if _SHAPED & view.rules else ()
             yield view, rows
             for inside in _insides(view, rows) if Rule.UNREADABLE in view.rules else ():
                 left -= len(inside.content)
@@ -156,7 +163,7 @@ class _Scanner:
                 if len(view.wrapped) < DEEPEST and inside.content != view.text:
                     pending.append(view.inner(inside))
 
-    def _spots(self, view: View, rows: set[bytes]) -> Iterator[Spot]:
+    def _spots(self, view: View, rows: _Rows) -> Iterator[Spot]:
         if Rule.SECRET in view.rules:
             for each in self._secrets.find(view.text):
                 text = view.text[each.start : each.start + each.size]
@@ -179,7 +186,7 @@ class _Scanner:
                 found.add(view, spot)
 
 
-def _shapes(view: View, rows: set[bytes]) -> Iterator[Spot]:
+def _shapes(view: View, rows: _Rows) -> Iterator[Spot]:
     """Yield what has a key's form, or looks drawn by lot."""
     text = view.text
     for token in loose_tokens(text):
@@ -203,12 +210,12 @@ def _shapes_of_row(view: View, row: bytes) -> Iterator[Spot]:
             yield Spot(rule=Rule.ENTROPY, kind=each.kind, start=start, text=each.text)
 
 
-def _rows(text: bytes) -> set[bytes]:
-    """Give the long rows of letters of a text without blanks, each once."""
-    return {row for row in text.translate(_RUNS).split() if len(row) >= _LEAST_RUN}
+def _rows(text: bytes) -> _Rows:
+    """Give the long rows of letters of a text without blanks, each once, in its order."""
+    return tuple(dict.fromkeys(row for row in text.translate(_RUNS).split() if len(row) >= _LEAST_RUN))
 
 
-def _insides(view: View, rows: set[bytes]) -> Iterator[Inside]:
+def _insides(view: View, rows: _Rows) -> Iterator[Inside]:
     yield from packed(view.text)
     yield from unescaped(view.text) if view.escapes < _MOST_ESCAPES else ()
     yield from blocks(view.text)

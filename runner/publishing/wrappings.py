@@ -20,6 +20,9 @@ _STEP = 1 << 16
 _HEAD = 18
 """Bytes by which a decoded run must read as text; of random ones about one in 10**7 does."""
 
+_LOOKED_AT = 44
+"""Letters of base64 that are decoded to see whether the rest is worth it: 33 bytes, as a zip member's header has 30."""
+
 _PRINTABLE = bytes([*range(32, 127), 9, 10, 13])
 _HEX = re.compile(rb"(?:[0-9a-fA-F]{2}){10,}")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{20,}")
@@ -27,7 +30,7 @@ _BLOCK = re.compile(rb"(?:^[ \t]*[A-Za-z0-9+/_-]{40,}[ \t]*\r?\n)+[ \t]*[A-Za-z0
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _BLANKS = b" \t\r\n"
 
-_ESCAPED_STRING = re.compile(rb'"[^"\\\n]*\\(?:[^"\\]|\\.)*"')
+_ESCAPED_STRING = re.compile(rb'"[^"\\\n]*(?:\\.[^"\\\n]*)+"')
 _ESCAPED_LINE = re.compile(rb"[^\n]*\\[^\n]*")
 _ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|(.))", re.DOTALL)
 _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f"}
@@ -116,7 +119,7 @@ def packed(data: bytes) -> Iterator[Inside]:
 def _of_base64(start: int, run: bytes) -> Iterator[Inside]:
     letters = run.translate(_URL_SAFE)
     for ahead in range(4):
-        if _tells(_base64(letters[ahead : ahead + _HEAD * 4 // 3])):
+        if _tells(_base64(letters[ahead : ahead + _LOOKED_AT])):
             yield Inside(wrapping="base64", start=start, content=_base64(letters[ahead:]))
             return
 
