@@ -4,8 +4,6 @@ The provider is the scripted one on this machine's loopback; it is reached as a 
 from the npm registry, as scripts/runtimes installs them.
 """
 
-import base64
-import gzip
 import json
 import os
 import re
@@ -19,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
@@ -27,6 +24,8 @@ from runner.bundles.install import folder_of, install, registry_of
 from runner.bundles.pins import load_pins, this_platform
 from runner.gateway.scenario import Answer, Scenario, Step, ToolCall
 from runner.gateway.scripted import ScriptedProvider, scripted_provider
+from runner.publishing.forms import Spellings
+from runner.publishing.model import Secret
 from runner.settings import DEFAULT_STATE
 from tests.flow.bench import CONFIG, LONGEST_SECONDS, PROMPT, Bench, Said, copied
 
@@ -113,22 +112,11 @@ class Watch:
                 self.found.add("the journal")
 
 
-def forms(secret: str) -> Iterator[bytes]:
-    """Spell a secret as a careless program might."""
-    plain = secret.encode()
-    yield from (plain, plain[::-1], quote(secret).encode(), quote(secret, safe="").encode(), plain.hex().encode())
-    for shift in range(3):
-        coded = base64.b64encode(b"x" * shift + plain)
-        yield coded[4 if shift else 0 : len(coded) // 4 * 4 - 8]
-        yield base64.urlsafe_b64encode(b"x" * shift + plain)[4 if shift else 0 : len(coded) // 4 * 4 - 8]
-    yield json.dumps(secret).strip('"').encode()
-
-
-SECRETS = re.compile(b"|".join(re.escape(form) for form in set(forms(KEY))))
+SECRETS = Spellings((Secret(name="the key", value=KEY.encode()),))
 
 
 def holds_secret(content: bytes) -> bool:
-    return SECRETS.search(content) is not None or any(SECRETS.search(part) for part in unzipped(content))
+    return any(SECRETS.find(content)) or any(hit for part in unzipped(content) for hit in SECRETS.find(part))
 
 
 def unzipped(content: bytes) -> Iterator[bytes]:
@@ -136,15 +124,6 @@ def unzipped(content: bytes) -> Iterator[bytes]:
     for found in re.finditer(rb"\x1f\x8b\x08", content):
         with suppress(zlib.error):
             yield zlib.decompressobj(31).decompress(content[found.start() :])
-
-
-def test_every_spelling_of_a_secret_is_found() -> None:
-    for form in forms(KEY):
-        assert holds_secret(b"before " + form + b" after")
-        assert holds_secret(b"before " + gzip.compress(b"x" + form + b"x"))
-    for shift in range(3):
-        assert holds_secret(base64.b64encode(b"a" * shift + KEY.encode() + b"tail"))
-    assert not holds_secret(KEY[:-4].encode())
 
 
 def written(bench: Bench, base_url: str, roots: dict[str, str]) -> Bench:
