@@ -1,15 +1,17 @@
 """What agents, models and tests said in a release's private evidence, read when it is asked for."""
 
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from runner.durable import read_regular
 from runner.gateway.recording import BrokenRecordingError, Recording, read_recording
+from runner.gateway.relay.recording import read_records
 from runner.kept import EXCHANGES, LOGS
-from runner.publishing.wrappings import packed
 
 _ATTEMPT = re.compile(r"([^/]+)/([^/]+)/attempts/(attempt-[0-9]+)/.+")
 _WORDS = ("streams/stdout", "streams/stderr", "telemetry.json", f"{LOGS}/*", "void.json", "evaluators/*.json")
@@ -34,7 +36,7 @@ class Said:
             for path in sorted(attempt.rglob(pattern)):
                 yield read_regular(path)
         for path in _recordings(attempt):
-            yield from (inside.content for inside in packed(read_regular(path)))
+            yield from _bodies(path)
 
     def instructions(self, candidate: str) -> Iterator[str]:
         """Give the lines that a candidate's program told its model at first, before the task."""
@@ -47,6 +49,12 @@ class Said:
                 lines = (line.strip() for text in texts for line in text.splitlines())
                 yield from (line for line in lines if len(line) >= _LEAST_INSTRUCTION)
                 return
+
+
+def _bodies(recording: Path) -> Iterator[bytes]:
+    """Yield what was asked and given; of a broken recording, what stands before the break."""
+    with suppress(BrokenRecordingError):
+        yield from (record.body for record in read_records(io.BytesIO(read_regular(recording))))
 
 
 def _recordings(folder: Path) -> list[Path]:
