@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from runner.publishing.literals import Spot
 from runner.publishing.model import Rule
 from runner.publishing.views import View
+from runner.reason import BREACHES, FAILURES, VERDICTS
+from runner.reports.markdown import CONTROLS_NOT_RUN, DIRECT, SCRIPTED
 
 STRETCH = 48
 """Letters and digits in a row, without what stands between: about nine words."""
@@ -18,6 +20,7 @@ STRETCH = 48
 _BLOCK = STRETCH // 2
 _PROSE = re.compile(rb'[^"\n\\]*(?:\\.[^"\n\\]*)*')
 _LEAST_BLANKS = 5
+_LEAST_PHRASE = 8
 _ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _KEPT = bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123))
 _DROPPED = bytes(each for each in range(256) if each not in _KEPT)
@@ -40,6 +43,28 @@ _EVENTS = (
 _EVENT_WORDS = (b'{"type":', b"chat.completion", b"event: ", b"data: {")
 
 
+def squeezed(text: bytes) -> bytes:
+    """Give a text's letters and digits alone, all small: what stands between them differs from writer to writer."""
+    return _ESCAPE.sub(b" ", text).translate(None, _DROPPED).lower()
+
+
+_SENTENCES = (
+    *(*FAILURES.values(), *VERDICTS.values(), *BREACHES.values(), CONTROLS_NOT_RUN, DIRECT, SCRIPTED),
+    *("public tests passed", "public tests failed", "hidden checks passed", "hidden check", "no hidden check"),
+    *("the task was never shown", "failed during", "forbidden"),
+)
+_OURS = sorted(
+    {
+        phrase
+        for text in _SENTENCES
+        for part in re.split(r"\{\w+\}", text)
+        if len(phrase := squeezed(part.encode())) >= _LEAST_PHRASE
+    },
+    key=lambda phrase: (-len(phrase), phrase),
+)
+"""What runner/reason.py and the tables say, squeezed; the longest first, for one may stand within another."""
+
+
 def event_streams(view: View) -> Iterator[Spot]:
     """Yield lines in the form of an agent's events or a provider's stream."""
     if any(word in view.text for word in _EVENT_WORDS):
@@ -51,17 +76,20 @@ def event_streams(view: View) -> Iterator[Spot]:
 
 
 def prose(text: bytes) -> tuple[tuple[int, bytes], ...]:
-    """Give the texts of a document that are long enough and have words in them, each with its place."""
+    """Give the texts of a document that are long enough, have words in them, and are no sentences of ours."""
     return tuple(
         (found.start(), found[0])
         for found in _PROSE.finditer(text)
-        if len(found[0]) >= STRETCH and found[0].count(b" ") >= _LEAST_BLANKS
+        if len(found[0]) >= STRETCH and found[0].count(b" ") >= _LEAST_BLANKS and len(_foreign(found[0])) >= STRETCH
     )
 
 
-def squeezed(text: bytes) -> bytes:
-    """Give a text's letters and digits alone, all small: what stands between them differs from writer to writer."""
-    return _ESCAPE.sub(b" ", text).translate(None, _DROPPED).lower()
+def _foreign(text: bytes) -> bytes:
+    """Give what is left of a text without our own words: most sentences need not be held against anything."""
+    left = squeezed(text)
+    for phrase in _OURS:
+        left = left.replace(phrase, b"")
+    return left
 
 
 def stretches(texts: Iterable[tuple[int, bytes]], said: Iterable[bytes], public: Iterable[bytes]) -> Iterator[Spot]:
