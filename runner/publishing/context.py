@@ -11,6 +11,7 @@ from runner.agents.registry import AGENTS
 from runner.config import ReleaseConfig
 from runner.errors import DocumentError
 from runner.inputs import Inputs
+from runner.judging.identity import roster_names
 from runner.logins import LOGIN_BYTES, needed_logins
 from runner.parsing import read_file
 from runner.publishing.evaluator_content import evaluator_content
@@ -55,7 +56,7 @@ def scan_context(inputs: Inputs, settings: Settings, extra: Iterable[Secret] = (
         host=tuple(host_names()),
         accounts=(accounts.first, accounts.last),
         evaluators=evaluator_content(inputs.nominations),
-        identities=tuple(_identities(config.candidates)),
+        roster=tuple(roster_names((*config.candidates, *config.judges))),
         instructions=_instructions(config.candidates, said, prompts),
         raw=said,
         public=prompts,
@@ -168,21 +169,6 @@ def _line(path: Path) -> str:
         return path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):
         return ""
-
-
-def _identities(candidates: Iterable[Candidate]) -> Iterator[Named]:
-    """Yield what candidates, models and agents' programs are called; one plain word tells nobody."""
-    for program in ("OpenCode", "Codex", "Claude Code", "Claude"):
-        yield Named(kind="an agent's name", text=program)
-    for each in candidates:
-        if each.is_control:
-            continue
-        model = each.model or ""
-        told = {"id": each.id, "model": model, "model's name": model.rpartition("/")[2]}
-        told |= {"family": each.family or "", "label": each.label or ""}
-        for kind, text in told.items():
-            if re.search(r"[^a-z]", text):
-                yield Named(kind=f"a candidate's {kind}", text=text)
 
 
 def _instructions(candidates: Iterable[Candidate], said: Said, prompts: Iterable[str]) -> dict[str, str]:

@@ -131,8 +131,8 @@ class ScanContext:
     accounts: tuple[int, int] = (1_900_000_000, 1_900_999_999)
     """The range of the units' accounts, both ends included."""
     evaluators: EvaluatorContent = field(default_factory=EvaluatorContent)
-    identities: tuple[Named, ...] = ()
-    """What candidates, their models and their agents are called."""
+    roster: tuple[str, ...] = ()
+    """What candidates and judges, their models and makers are called."""
     instructions: Mapping[str, str] = field(default_factory=dict)
     """Lines that agents' programs tell their models -> whose they are."""
     raw: RawTexts = field(default_factory=NothingSaid)

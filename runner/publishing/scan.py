@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
+from runner.judging.identity import identities
 from runner.publishing.entropy import is_digest, named_secrets, random_runs
 from runner.publishing.forms import Spellings
 from runner.publishing.host_shapes import host_shapes
@@ -119,6 +120,7 @@ class _Scanner:
         self._secrets = Spellings(context.secrets)
         self._host = host_texts(context)
         self._hidden = hidden_texts(context)
+        self._identities = identities(context.roster)
         self._public = tuple(squeezed(text.encode()) for text in context.public)
 
     def file(self, file: str, data: bytes) -> Iterator[ScanFinding]:
@@ -130,7 +132,7 @@ class _Scanner:
             for spot in self._spots(view, rows):
                 found.add(view, spot)
         if is_judges(file):
-            for place, kind, text in named_by_judges(data, self._context.identities):
+            for place, kind, text in named_by_judges(data, self._identities):
                 found.note(Spot(rule=Rule.IDENTITY, kind=kind, start=0, text=text.encode()), place)
         if not is_change(file):
             self._said(file, data, found)

@@ -72,11 +72,7 @@ CONTEXT = ScanContext(
         values={VALUE: "a hidden value", TWIN: "a hidden value"},
         solutions={SOLUTION: "a solution"},
     ),
-    identities=(
-        Named(kind="a candidate's id", text="alpha-9"),
-        Named(kind="a candidate's model", text="maker/Grand-5"),
-        Named(kind="an agent's name", text="Codex"),
-    ),
+    roster=("alpha-9", "maker/Grand-5", "Grand-5"),
     instructions={INSTRUCTION: "the instructions of an agent"},
     raw=Spoken(),
     public=(PROMPT,),
@@ -342,8 +338,9 @@ NAMES = (
     Bad("a candidate", Rule.IDENTITY, JUDGE, judged("alpha-9 is better."), "explanation"),
     Bad("a program", Rule.IDENTITY, JUDGE, judged("Looks like Codex to me."), "explanation"),
     Bad("a signature", Rule.IDENTITY, JUDGE, judged("Co-Authored-By: somebody"), "explanation"),
-    Bad("a folder of an agent", Rule.IDENTITY, JUDGE, judged("there is .claude/settings.json in it"), "explanation"),
-    Bad("an address", Rule.IDENTITY, JUDGE, judged("by someone@example.org"), "explanation"),
+    Bad("a folder of an agent", Rule.IDENTITY, JUDGE, judged("its notes stand in .aider.conf.yml"), "explanation"),
+    Bad("a home", Rule.IDENTITY, JUDGE, judged("it was made in /home/marguerite/src"), "explanation"),
+    Bad("an address", Rule.IDENTITY, JUDGE, judged("by someone@maker.dev"), "explanation"),
 )
 
 

@@ -135,13 +135,9 @@ def test_a_name_that_nobody_gave_is_no_name(tmp_path: Path, name: str) -> None:
     assert list(host_names(tmp_path, name)) == []
 
 
-def test_candidates_are_told_by_what_is_no_plain_word(tmp_path: Path) -> None:
+def test_candidates_are_told_by_their_own_names_and_controls_by_none(tmp_path: Path) -> None:
     context = scan_context(inputs_of(tmp_path), settings_of(tmp_path))
-    told = {each.text for each in context.identities}
-    assert told == {
-        *("OpenCode", "Codex", "Claude Code", "Claude"),
-        *("alpha-9", "maker/Grand-5", "Grand-5", "Maker", "The 2nd"),
-    }
+    assert set(context.roster) == {"alpha-9", "maker/Grand-5", "Grand-5", "Maker", "plain", "grand", "The 2nd"}
 
 
 def test_hidden_lines_names_values_and_twins_are_private_and_public_ones_are_not(tmp_path: Path) -> None:
