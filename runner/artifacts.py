@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from runner.canonical import D, canonical, parse, parse_lines, sha256
@@ -39,6 +39,7 @@ __all__ = [
     "make_folders",
     "make_private",
     "new_folder",
+    "open_sealed",
     "parse",
     "parse_lines",
     "read_sealed",
@@ -200,31 +201,49 @@ def read_sealed(folder: Path, keep: Keep = _nothing) -> Sealed:
     return sealed
 
 
-def inspect_sealed(folder: Path, keep: Keep = _nothing) -> tuple[Sealed | None, tuple[Flaw, ...]]:
-    """Open a sealed folder and list everything that is not as it was sealed; each file is read once."""
+def open_sealed(folder: Path) -> Sealed:
+    """Open a sealed folder by its seal alone; each of its files is hashed when it is read.
+
+    Raises:
+        SealBrokenError: the seal cannot be read.
+    """
+    sealed = _by_seal(folder)
+    if isinstance(sealed, Flaw):
+        raise SealBrokenError(file=str(sealed.file), found=sealed.found, expected=sealed.expected)
+    return sealed
+
+
+def _by_seal(folder: Path) -> Sealed | Flaw:
     place = folder / SEAL_NAME
     try:
         data = read_regular(place)
         seal = parse(Seal, data, str(place))
     except (OSError, UsageError) as error:
-        return None, (Flaw(file=place, found=str(error), expected="a readable seal"),)
+        return Flaw(file=place, found=str(error), expected="a readable seal")
+    return Sealed(folder=folder, seal=seal, digest=sha256(data), files={each.path: each for each in seal.files})
+
+
+def inspect_sealed(folder: Path, keep: Keep = _nothing) -> tuple[Sealed | None, tuple[Flaw, ...]]:
+    """Open a sealed folder and list everything that is not as it was sealed; each file is read once."""
+    sealed = _by_seal(folder)
+    if isinstance(sealed, Flaw):
+        return None, (sealed,)
     held: dict[str, bytes] = {}
     flaws: list[Flaw] = []
     here = os.fspath(folder)
-    for each in seal.files:
+    for each in sealed.seal.files:
         content, broken = _read(f"{here}/{each.path}", each, keep=keep(each.path))
         if broken is not None:
             flaws.append(Flaw(file=folder / each.path, found=broken, expected=_wanted(each)))
         elif content is not None:
             held[each.path] = content
-    files = {each.path: each for each in seal.files}
-    known = files.keys() | {SEAL_NAME}
+    known = sealed.files.keys() | {SEAL_NAME}
     flaws += (
         Flaw(file=folder / path, found="a path that was not sealed", expected="nothing here")
         for path in _walk(here, "")
         if path not in known
     )
-    return Sealed(folder=folder, seal=seal, digest=sha256(data), files=files, held=held), tuple(flaws)
+    return replace(sealed, held=held), tuple(flaws)
 
 
 def _write(folder: Path, path: str, content: bytes | Path, disk: Disk) -> SealedFile:

@@ -5,9 +5,9 @@ the runner's key signs them where it has one. A line that names a sealed folder 
 that was killed in between is made up for by the next one (`runner/recovering.py`). All other lines are written before
 what they speak of. So after a kill at any instant a try without a line `running` is one in which no model worked.
 
-One process writes at a time (`sole_writer`). A last line that a kill has cut, or that is none, was never acknowledged:
-no reader sees it, and the next line takes its place. Read it with `read_journal`, which changes nothing and may be
-called beside a running pilot.
+One process writes at a time (`sole_writer`). A last line that a kill has cut, or that a failed machine left zeros in,
+was never acknowledged: no reader sees it, and the next line takes its place. Read it with `read_journal`, which
+changes nothing and may be called beside a running pilot.
 """
 
 import fcntl
@@ -23,7 +23,6 @@ from runner.disk import DISK, Disk
 from runner.documents.journal import Entry, State
 from runner.documents.seal import Trial
 from runner.durable import append_file, cut_file, make_folders, read_regular
-from runner.errors import DocumentError, DocumentErrors
 
 JOURNAL = "journal.jsonl"
 
@@ -96,19 +95,15 @@ def _locked(folder: int, *, wait: bool) -> bool:
 
 
 def whole_lines(path: Path) -> bytes:
-    """Give the lines that were written for good; nothing where there is no journal."""
-    return _acknowledged(read_regular(path), path) if path.exists() else b""
+    """Give the lines that were written whole; nothing where there is no journal."""
+    return _acknowledged(read_regular(path)) if path.exists() else b""
 
 
-def _acknowledged(data: bytes, path: Path) -> bytes:
-    """Leave out a last line that is cut, or none: a machine that fails leaves as many other bytes."""
+def _acknowledged(data: bytes) -> bytes:
+    """Leave out what no writer told of: a last line without its end or, after the machine failed, with zeros in it."""
     whole = data[: data.rfind(b"\n") + 1]
-    before = whole[:-1].rfind(b"\n") + 1
-    try:
-        parse(Entry, whole[before:-1], str(path))
-    except (DocumentError, DocumentErrors):
-        return whole[:before]
-    return whole
+    last = whole.rfind(b"\n", 0, -1) + 1
+    return whole[:last] if b"\0" in whole[last:] else whole
 
 
 def read_journal(path: Path) -> tuple[Entry, ...]:
@@ -135,7 +130,7 @@ def _mended(path: Path, disk: Disk) -> bytes | None:
     with path.open("rb") as file:
         file.seek(start)
         tail = file.read()
-    whole = _acknowledged(tail, path)
+    whole = _acknowledged(tail)
     last = whole[:-1].rpartition(b"\n")[2]
     if start or whole:
         parse(Entry, last, str(path))

@@ -3,7 +3,7 @@
 Whoever writes into it keeps its journal: each sealed folder gets its line there (`runner/journal.py`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +42,24 @@ VOID = "void"
 _RESULTS = frozenset({"submission.json", "grading.json", "void.json"})
 _AFTER_CAPTURE = frozenset({Phase.PUBLIC_TESTS, Phase.EVALUATORS})
 _BEFORE_WORK = frozenset({Phase.PREFLIGHT, Phase.WORKSPACE})
+
+
+Opened = Callable[[Path], Sealed]
+"""How a sealed folder is opened: `read_whole` hashes every byte, `open_sealed` what is read."""
+
+
+def is_result(path: str) -> bool:
+    """Whether a sealed file says what came of a try; it is read once, and stays in memory."""
+    return path in _RESULTS
+
+
+def read_whole(folder: Path) -> Sealed:
+    """Open a sealed folder; every byte is hashed again.
+
+    Raises:
+        SealBrokenError: something is not as it was sealed.
+    """
+    return read_sealed(folder, is_result)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,13 +170,13 @@ class Store:
         self.note(void.trial, State.VOID, digest)
         return digest
 
-    def tries(self, cell: Cell) -> tuple[Try, ...]:
-        """Read all tries of an attempt; every sealed byte is hashed again.
+    def tries(self, cell: Cell, opened: Opened = read_whole) -> tuple[Try, ...]:
+        """Read all tries of an attempt; every sealed byte is hashed again, unless `opened` says otherwise.
 
         Raises:
             SealBrokenError: something is not as it was sealed.
         """
-        return tuple(self.read(self.trial(cell, number)) for number in self.numbers(cell))
+        return tuple(self.read(self.trial(cell, number), opened) for number in self.numbers(cell))
 
     def numbers(self, cell: Cell) -> tuple[int, ...]:
         """List the tries that were begun."""
@@ -174,8 +192,8 @@ class Store:
         """Give the id of the next grading of a submission."""
         return f"{GRADING}{len(grading_folders(self.folder(trial))) + 1}"
 
-    def read(self, trial: Trial) -> Try:
-        """Read one try; every sealed byte is hashed again.
+    def read(self, trial: Trial, opened: Opened = read_whole) -> Try:
+        """Read one try; every sealed byte is hashed again, unless `opened` says otherwise.
 
         Raises:
             SealBrokenError: something is not as it was sealed.
@@ -183,13 +201,13 @@ class Store:
         folder = self.folder(trial)
         begun = parse(Begun, read_file(folder / BEGUN), str(folder / BEGUN))
         _check_bond(begun.trial, trial, folder / BEGUN)
-        submission, void = _sealed(folder / SUBMISSION, trial), _sealed(folder / VOID, trial)
+        submission, void = _sealed(folder / SUBMISSION, trial, opened), _sealed(folder / VOID, trial, opened)
         is_open = submission is None and void is None
         return Try(
             trial=trial,
             begun=begun,
             submission=submission,
-            gradings=tuple(_grading(each, trial) for each in grading_folders(folder)),
+            gradings=tuple(_grading(each, trial, opened) for each in grading_folders(folder)),
             void=void,
             asks_model=trial.candidate in self.asking,
             reached=reached(read_journal(self.journal), trial) if is_open else (),
@@ -294,21 +312,16 @@ def _void_state(trial: Try, standing: Standing, void: VoidFact | None) -> TrySta
     )
 
 
-def is_result(path: str) -> bool:
-    """Whether a sealed file says what came of a try; it is read once, and stays in memory."""
-    return path in _RESULTS
-
-
-def _sealed(folder: Path, trial: Trial) -> Sealed | None:
+def _sealed(folder: Path, trial: Trial, opened: Opened) -> Sealed | None:
     if not folder.exists():
         return None
-    sealed = read_sealed(folder, is_result)
+    sealed = opened(folder)
     _check_bond(sealed.seal.trial, trial, folder / SEAL_NAME)
     return sealed
 
 
-def _grading(folder: Path, trial: Trial) -> SealedGrading:
-    sealed = read_sealed(folder, is_result)
+def _grading(folder: Path, trial: Trial, opened: Opened) -> SealedGrading:
+    sealed = opened(folder)
     _check_bond(sealed.seal.trial, trial, folder / SEAL_NAME)
     return SealedGrading(sealed=sealed, grading=sealed.document(Grading, "grading.json"))
 

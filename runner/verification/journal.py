@@ -10,6 +10,7 @@ from runner.documents.journal import Entry, State
 from runner.documents.seal import Trial
 from runner.durable import read_regular
 from runner.errors import DocumentError, DocumentErrors
+from runner.journal import whole_lines
 from runner.recovering import SealedPart, sealed_parts
 from runner.schedule import Cell
 from runner.store import BEGUN, VOID, Store, cell_of, never_worked
@@ -56,7 +57,7 @@ def check_journal(store: Store, cells: Iterable[Cell]) -> JournalReport:
     if not file.exists():
         nothing = Finding(file=str(file), found="nothing", expected="the journal of the tries beside it")
         return JournalReport(findings=(nothing,) if tries else (), unchecked=())
-    data = read_regular(file)
+    data = whole_lines(file)
     lines, findings = _read(file, data)
     findings += (*_chain(lines), *_beside(file))
     for trial, own in _by_trial(lines).items():
@@ -65,7 +66,7 @@ def check_journal(store: Store, cells: Iterable[Cell]) -> JournalReport:
     last = lines[-1].entry.trial if lines else None
     findings += (_without_line(part) for trial, part in untold if trial != last)
     unchecked = [f"{part.folder}: {UNTOLD}" for trial, part in untold if trial == last]
-    if data and not data.endswith(b"\n"):
+    if len(data) < file.stat().st_size:
         unchecked.append(f"{file}: {CUT}")
     return JournalReport(findings=tuple(findings), unchecked=tuple(unchecked))
 

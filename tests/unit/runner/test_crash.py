@@ -13,14 +13,16 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from runner.artifacts import Bond, read_sealed, replace_file, seal_folder
-from runner.canonical import canonical
+from runner.canonical import canonical, sha256
 from runner.disk import Disk
+from runner.documents.journal import State
 from runner.documents.release_log import LogEntry
 from runner.documents.seal import SealKind, Trial
 from runner.durable import TEMPORARY, append_file, cut_file, make_folders, new_file, settle, settle_name, write_file
 from runner.errors import SealBrokenError, SealTakenError, UsageError
 from runner.journal import read_journal
-from runner.recovering import sealed_parts
+from runner.journal import whole_lines as whole_lines_of
+from runner.recovering import recover, sealed_parts
 from runner.release import load_manifest, manifest_path, write_manifest
 from runner.schedule import Standing
 from runner.signing.errors import SignatureError
@@ -29,7 +31,7 @@ from runner.signing.release_log import LogState, ReleaseLog, frozen_entry
 from runner.signing.signer import LocalSigner
 from tests.crashes import crashes
 from tests.disks import FailingDisk, KilledError, RecordingDisk
-from tests.unit.runner.evidence_maker import SOLVER, Run, a_manifest, a_store, grade, submit
+from tests.unit.runner.evidence_maker import IDLER, SOLVER, Run, a_manifest, a_store, grade, submit
 
 MANIFEST = a_manifest()
 TRIAL = Trial(release="pilot", manifest_sha256="a" * 64, candidate="oracle", nomination="slugs", attempt=1, try_=1)
@@ -210,6 +212,10 @@ def test_a_manifest_that_was_frozen_lasts_also_when_it_was_found_frozen(memory: 
     assert killed_and_again(memory, freeze, check) == Tally(17, 0, 0)
 
 
+def well() -> FailingDisk:
+    return FailingDisk(number=0, fault=None)
+
+
 def add_lines(file: Path, disk: Disk, tell: Callable[[bytes], None]) -> None:
     """Add the lines that are not there yet, after what was torn at the end is cut off."""
     make_folders(file.parent, disk=disk)
@@ -235,7 +241,7 @@ def test_no_crash_takes_a_line_that_was_told_or_tears_more_than_the_last(memory:
         file = place / "store" / "lines"
         whole = whole_lines(file)
         rest = file.stat().st_size - sum(map(len, whole)) if file.exists() else 0
-        add_lines(file, FailingDisk(number=0, fault=None), lambda _: None)
+        add_lines(file, well(), lambda _: None)
         is_mended = file.read_bytes() == b"".join(LINES)
         return rest > len(max(LINES, key=len)) or not is_mended, not set(told) <= set(whole)
 
@@ -289,17 +295,19 @@ def test_no_crash_leaves_a_try_that_cannot_be_read_stands_before_what_was_told_o
         disk.tell(Standing.DONE)
 
     def check(place: Path, told: Told) -> tuple[bool, bool]:
-        store = a_store(place / "store", MANIFEST)
+        store = replace(a_store(place / "store", MANIFEST), disk=well())
         try:
-            states = store.states((SOLVER,), "first")[SOLVER]
             entries = read_journal(store.journal)
+            sealed = {each.sha256 for each in sealed_parts(store.folder(store.trial(SOLVER, 1)))}
+            told_early = {each.sealed_sha256 for each in entries} - sealed - {None}
+            recover(store, (SOLVER,), "first")
+            states = store.states((SOLVER,), "first")[SOLVER]
+            is_broken = bool(told_early or (states and not entries)) or not is_chained(store.journal)
         except (SealBrokenError, UsageError):
             return True, False
-        sealed = {each.sha256 for each in sealed_parts(store.folder(store.trial(SOLVER, 1)))}
-        if {each.sealed_sha256 for each in entries} - sealed - {None} or (states and not entries):
-            return True, False
         standing = ORDER.index(states[0].standing) if states else -1
-        return False, bool(told) and standing < len(told) - 1
+        has_lines = len(told) <= len(read_journal(store.journal))
+        return is_broken, bool(told) and (standing < len(told) - 1 or not has_lines)
 
     assert explored(memory, attempt, check, ordered=True) == Tally(130, 0, 0)
 
@@ -332,3 +340,35 @@ def test_no_crash_loses_an_entry_of_the_log_that_was_told_or_leaves_one_that_is_
 
     assert explored(memory / "1", write, check) == Tally(26, 0, 0)
     assert killed_and_again(memory, write, check) == Tally(33, 0, 0)
+
+
+STATES = (State.PLANNED, State.PROBING, State.RUNNING)
+
+
+def is_chained(journal: Path) -> bool:
+    lines = whole_lines_of(journal).splitlines()
+    heads = [None, *(sha256(line) for line in lines)]
+    return [entry.previous for entry in read_journal(journal)] == heads[: len(lines)]
+
+
+def test_no_crash_breaks_the_journal_or_takes_a_line_that_was_told(memory: Path) -> None:
+    """Whatever a crash leaves, the lines that were told are read, and the next runner's line follows the last."""
+
+    def journal(root: Path, disk: RecordingDisk) -> None:
+        store = replace(a_store(root / "store", MANIFEST), disk=disk)
+        for reached in STATES[len(read_journal(store.journal)) :]:
+            store.note(store.trial(SOLVER, 1), reached)
+            disk.tell(reached)
+
+    def check(place: Path, told: Told) -> tuple[bool, bool]:
+        store = replace(a_store(place / "store", MANIFEST), disk=well())
+        try:
+            found = [entry.state for entry in read_journal(store.journal)]
+            store.note(store.trial(IDLER, 1), State.PLANNED)
+            goes_on = is_chained(store.journal) and len(read_journal(store.journal)) == len(found) + 1
+        except UsageError:
+            return True, False
+        return found != list(STATES[: len(found)]) or not goes_on, not set(told) <= set(found)
+
+    assert explored(memory / "weak", journal, check) == Tally(19, 0, 0)
+    assert killed_and_again(memory, journal, check) == Tally(22, 0, 0)

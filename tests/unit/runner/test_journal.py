@@ -10,6 +10,7 @@ from runner.documents.journal import Entry, State
 from runner.documents.seal import Trial
 from runner.errors import DocumentError
 from runner.journal import Scribe, Told, new_run, reached, read_journal, sole_writer
+from tests.disks import FailingDisk
 
 TRIAL = Trial(release="pilot", manifest_sha256="0" * 64, candidate="a", nomination="b", attempt=1, try_=1)
 DIGEST = sha256(b"seal")
@@ -58,23 +59,23 @@ def test_another_process_goes_on_with_the_chain(tmp_path: Path) -> None:
     assert new_run() != new_run()
 
 
-def test_a_line_that_was_cut_anywhere_is_not_seen_and_gives_way_to_the_next(tmp_path: Path) -> None:
-    path = written(tmp_path, State.PLANNED, State.PROBING)
-    whole = path.read_bytes()
+def test_a_line_that_was_cut_anywhere_is_not_seen_and_gives_way_to_the_next(memory: Path) -> None:
+    path = written(memory, State.PLANNED, State.PROBING)
+    whole, quick = path.read_bytes(), FailingDisk(number=0, fault=None)
     kept = whole.index(b"\n") + 1
     for size in range(kept, len(whole)):
         path.write_bytes(whole[:size])
         assert [each.state for each in read_journal(path)] == [State.PLANNED]
-        scribe().write(path, Told(trial=TRIAL, state=State.PROBING))
+        scribe().write(path, Told(trial=TRIAL, state=State.PROBING), disk=quick)
         assert [each.state for each in read_journal(path)] == [State.PLANNED, State.PROBING]
     for size in range(1, kept):
         path.write_bytes(whole[:size])
         assert read_journal(path) == ()
-        scribe().write(path, Told(trial=TRIAL, state=State.PLANNED))
+        scribe().write(path, Told(trial=TRIAL, state=State.PLANNED), disk=quick)
         assert path.read_bytes() == whole[:kept]
 
 
-def test_other_bytes_in_place_of_the_last_line_are_a_line_that_was_cut(tmp_path: Path) -> None:
+def test_zeros_that_a_failed_machine_left_in_the_last_line_are_a_line_that_was_cut(tmp_path: Path) -> None:
     path = written(tmp_path, State.PLANNED, State.PROBING)
     whole = path.read_bytes()
     path.write_bytes(whole[:-100] + bytes(99) + b"\n")
@@ -86,7 +87,7 @@ def test_other_bytes_in_place_of_the_last_line_are_a_line_that_was_cut(tmp_path:
 def test_nothing_is_added_after_a_line_that_is_none(tmp_path: Path) -> None:
     path = written(tmp_path, State.PLANNED)
     with path.open("ab") as file:
-        file.write(b"{}\n{}\ncut")
+        file.write(b"{}\ncut")
     before = path.read_bytes()
     with pytest.raises(DocumentError, match=r"journal\.jsonl"):
         scribe().write(path, Told(trial=TRIAL, state=State.PROBING))
