@@ -26,6 +26,7 @@ from runner.recovering import counted, recover
 from runner.release import PreparedNomination
 from runner.reports.aggregate import planned
 from runner.roster import Candidate
+from runner.running.turns import IsStopped, Turn
 from runner.runtime import Runtime
 from runner.schedule import Action, Cell, Standing, Step, TryState, next_step, schedule
 from runner.selection import candidate_keys, select
@@ -62,10 +63,13 @@ class Done:
     exhausted: str | None = None
     """The part of the release's budget that is used up, if the pilot stopped for that."""
 
+    stopped: bool = False
+    """Whether somebody had it end before it was through."""
+
     @property
     def is_idle(self) -> bool:
         """Whether nothing was left to do."""
-        return self.tries == 0 and self.gradings == 0 and self.voids == 0
+        return self.tries == 0 and self.gradings == 0 and self.voids == 0 and not self.stopped
 
 
 def selected(inputs: Inputs, cells: tuple[Cell, ...], wanted: Wanted) -> tuple[Cell, ...]:
@@ -102,8 +106,8 @@ def store_of(frozen: Frozen, scribe: Scribe | None = None) -> Store:
     return store_for(frozen.inputs.places.store, frozen.manifest, scribe)
 
 
-def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell) -> Done:
-    """Run what is left to do.
+def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell, turn: Turn) -> Done:
+    """Run what is left to do, once it is this pilot's turn.
 
     Raises:
         BegunError: something was begun already, and nobody said that it may be.
@@ -120,23 +124,38 @@ def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell) ->
             if is_alone:
                 _recover(store, frozen, tell)
         return Done(tries=0, gradings=0, voids=0)
-    candidates = {each.id: each for each in frozen.manifest.candidates}
-    active = tuple(candidates[name] for name in dict.fromkeys(step.cell.candidate for step in todo))
+    active = _active(frozen, todo)
     check_runnable(settings, frozen, active)
     bundles = load_runtimes(active, frozen.inputs.config.clean_room, settings, frozen.inputs.file)
-    with (
-        _attempts(settings, frozen, store, active, bundles, tell) as attempts,
-        sole_writer(store.root / store.release, wait=True),
-    ):
-        # Again, now that the lock is ours: until then another run may have gone on with the same attempts.
-        _recover(store, frozen, tell)
-        todo = _todo(frozen, store, cells, wanted)
-        run = _Run(frozen=frozen, attempts=attempts, candidates=candidates, wanted=wanted, tell=tell)
-        for place, step in enumerate(todo, 1):
-            run.cell(step, f"[{place}/{len(todo)}]")
-            if run.exhausted is not None:
-                break
-        return Done(tries=run.tries, gradings=run.gradings, voids=run.voids, exhausted=run.exhausted)
+    with turn() as is_stopped:
+        if is_stopped():
+            return Done(tries=0, gradings=0, voids=0, stopped=True)
+        with (
+            _attempts(settings, frozen, store, active, bundles, tell) as attempts,
+            sole_writer(store.root / store.release, wait=True),
+        ):
+            # Again, now that the lock is ours: until then another run may have gone on with the same attempts.
+            _recover(store, frozen, tell)
+            candidates = {each.id: each for each in frozen.manifest.candidates}
+            run = _Run(frozen=frozen, attempts=attempts, candidates=candidates, wanted=wanted, tell=tell)
+            return run.all(_todo(frozen, store, cells, wanted), is_stopped)
+
+
+def has_work(settings: Settings, frozen: Frozen, wanted: Wanted) -> bool:
+    """Whether something is left to do; all that it needs is here then.
+
+    Raises:
+        BegunError, UsageError: as `run_pilot`.
+    """
+    todo = _todo(frozen, store_of(frozen), selected(frozen.inputs, planned(frozen.manifest), wanted), wanted)
+    check_runnable(settings, frozen, _active(frozen, todo))
+    return bool(todo)
+
+
+def _active(frozen: Frozen, todo: list[Step]) -> tuple[Candidate, ...]:
+    """Give the candidates of what is left to do."""
+    candidates = {each.id: each for each in frozen.manifest.candidates}
+    return tuple(candidates[name] for name in dict.fromkeys(step.cell.candidate for step in todo))
 
 
 def _recover(store: Store, frozen: Frozen, tell: Tell) -> None:
@@ -268,7 +287,23 @@ class _Run:
     gradings: int = 0
     voids: int = 0
     exhausted: str | None = None
+    stopped: bool = False
     _nominations: dict[str, PreparedNomination] = field(default_factory=dict)
+
+    def all(self, steps: list[Step], is_stopped: IsStopped) -> Done:
+        """Do what is left about each attempt, one after another."""
+        for place, step in enumerate(steps, 1):
+            self.stopped = is_stopped()
+            if self.stopped or self.exhausted is not None:
+                break
+            self.cell(step, f"[{place}/{len(steps)}]")
+        return Done(
+            tries=self.tries,
+            gradings=self.gradings,
+            voids=self.voids,
+            exhausted=self.exhausted,
+            stopped=self.stopped,
+        )
 
     def cell(self, step: Step, place: str) -> None:
         """Do one attempt's steps until there is none left."""

@@ -13,6 +13,8 @@ _COMMANDS = {
     "freeze": ("runner.cli.plan", "Run the controls and write the release's manifest."),
     "pilot": ("runner.cli.run", "Run the planned attempts of a frozen release."),
     "evaluate": ("runner.cli.evaluate", "Grade sealed submissions again, as new gradings."),
+    "status": ("runner.cli.watch", "Say how far a release has come, and what its pilots do."),
+    "stop": ("runner.cli.watch", "End a release's pilots, after their current attempt or now."),
     "replay": ("runner.cli.replay", "Run an attempt's agent again, against its recording."),
     "verify": ("runner.cli.evidence", "Check a release's evidence from its files alone."),
     "aggregate": ("runner.cli.evidence", "Make the table from sealed evidence, and print it."),

@@ -1,17 +1,24 @@
 """`runner pilot`."""
 
 import json
+import time
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from secrets import token_hex
 
 import click
 
 from runner.cli.privilege import need_keeper
+from runner.documents.ticket import Selection
 from runner.dry_run import Rehearsal, rehearsal_text, rehearse
 from runner.freezer import load_frozen
-from runner.inputs import load_inputs
-from runner.pilot import Done, Wanted, run_pilot
-from runner.settings import host_settings
+from runner.inputs import Inputs, load_inputs
+from runner.pilot import Done, Wanted, has_work, run_pilot
+from runner.running.detaching import detach_pilot
+from runner.running.line import Draft, Line, described
+from runner.running.turns import at_once, in_line, until_free
+from runner.settings import Settings, host_settings
 
 
 @click.command()
@@ -21,6 +28,9 @@ from runner.settings import host_settings
 @click.option("--attempt", type=click.IntRange(1, 9999), help="Run this attempt number alone.")
 @click.option("--resume", is_flag=True, help="Go on where an earlier run ended.")
 @click.option("--retry-unavailable", is_flag=True, help="Ask unavailable candidates again, if the release allows it.")
+@click.option("--detach", is_flag=True, help="Run on its own, without this terminal; wait in line if need be.")
+@click.option("--in-line", "token", hidden=True, help="What a detached pilot is known by.")
+@click.option("--log", type=click.Path(path_type=Path), hidden=True, help="Where a detached pilot's words go.")
 @click.option("--dry-run", is_flag=True, help="Show what would be run; needs neither root nor systemd.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
@@ -33,6 +43,9 @@ def pilot(  # noqa: PLR0913 - one parameter an option
     attempt: int | None,
     resume: bool,
     retry_unavailable: bool,
+    detach: bool,
+    token: str | None,
+    log: Path | None,
     dry_run: bool,
     as_json: bool,
 ) -> int:
@@ -52,10 +65,67 @@ def pilot(  # noqa: PLR0913 - one parameter an option
         click.echo(_json(shown) if as_json else rehearsal_text(shown), nl=False)
         return 0
     need_keeper()
-    frozen = load_frozen(settings)
-    done = run_pilot(settings, frozen, wanted, lambda line: click.echo(line, err=True))
+    if detach and has_work(settings, load_frozen(settings), wanted):
+        return _detach(settings, wanted, as_json=as_json)
+    done = _run(settings, wanted) if token is None else _run_in_line(settings, wanted, token, log)
     click.echo(json.dumps(asdict(done)) if as_json else _said(done))
-    return 1 if done.voids or done.exhausted is not None else 0
+    return 1 if done.voids or done.exhausted is not None or done.stopped else 0
+
+
+def _run(settings: Settings, wanted: Wanted) -> Done:
+    """Run now, or say who is in the way."""
+    frozen = load_frozen(settings)
+    draft = _draft(frozen.inputs, wanted, token_hex(8), None)
+    return run_pilot(settings, frozen, wanted, _tell, partial(at_once, Line(), draft))
+
+
+def _run_in_line(settings: Settings, wanted: Wanted, token: str, log: Path | None) -> Done:
+    """Run when everybody who asked before is done."""
+    with Line().place(_draft(load_inputs(settings), wanted, token, log)) as place:
+        frozen = load_frozen(settings)
+        turn = partial(in_line, place, _tell)
+        return until_free(partial(run_pilot, settings, frozen, wanted, _tell, turn), place, _tell)
+
+
+def _detach(settings: Settings, wanted: Wanted, *, as_json: bool) -> int:
+    """Start a pilot on its own."""
+    inputs, line = load_inputs(settings), Line()
+    apart = detach_pilot(settings, inputs.places.state, inputs.config.release, _options(wanted), line)
+    ahead = tuple(each for each in line.living() if each.number < apart.ticket.number)
+    if as_json:
+        told = {"number": apart.ticket.number, "name": apart.name, "log": str(apart.log), "ahead": len(ahead)}
+        click.echo(json.dumps(told))
+        return 0
+    behind = f"waits in line behind {described(ahead)}" if ahead else "is on its way"
+    click.echo(f"{described((apart.ticket,))} {behind}: {apart.name}, log {apart.log}")
+    click.echo("see it: runner status --follow; end it: runner stop")
+    return 0
+
+
+def _options(wanted: Wanted) -> tuple[str, ...]:
+    """Spell what is wanted as options again."""
+    words = [f"--candidate={each}" for each in wanted.candidates]
+    words += [f"--nomination={each}" for each in wanted.nominations]
+    words += [] if wanted.attempt is None else [f"--attempt={wanted.attempt}"]
+    words += ["--resume"] if wanted.resume else []
+    words += ["--retry-unavailable"] if wanted.retry_unavailable else []
+    return tuple(words)
+
+
+def _draft(inputs: Inputs, wanted: Wanted, token: str, log: Path | None) -> Draft:
+    selection = Selection(candidates=wanted.candidates, nominations=wanted.nominations, attempt=wanted.attempt)
+    return Draft(
+        token=token,
+        release=inputs.config.release,
+        store=inputs.places.store,
+        selection=selection,
+        asked_ms=time.time_ns() // 1_000_000,
+        log=log,
+    )
+
+
+def _tell(line: str) -> None:
+    click.echo(line, err=True)
 
 
 def _json(shown: Rehearsal) -> str:
@@ -68,4 +138,5 @@ def _said(done: Done) -> str:
     tries = "1 try" if done.tries == 1 else f"{done.tries} tries"
     gradings = "1 further grading" if done.gradings == 1 else f"{done.gradings} further gradings"
     stopped = "" if done.exhausted is None else f"; stopped, for the release's budget is used up: {done.exhausted}"
+    stopped += "; stopped, as it was asked to; 'runner pilot --resume' goes on from there" if done.stopped else ""
     return f"{tries}, {gradings}, {done.voids} void{stopped}"
