@@ -12,7 +12,6 @@ from runner.documents.seal import SEAL_NAME, Seal, SealedFile, SealKind, Trial
 from runner.durable import (
     NAME,
     TEMPORARY,
-    Written,
     hash_regular,
     leftovers,
     make_folders,
@@ -263,11 +262,11 @@ def _check_paths(files: Files) -> None:
 def _read(path: str, listed: SealedFile, *, keep: bool) -> tuple[bytes | None, str | None]:
     """Hash a file; give its bytes if they are kept, and what it is if it is not what was sealed."""
     try:
-        found, data = hash_regular(path, keep=listed.size if keep else -1)
+        digest, size, data = hash_regular(path, keep=listed.size if keep else -1)
     except OSError as error:
         return None, error.strerror or str(error)
-    if found != Written(sha256=listed.sha256, size=listed.size):
-        return None, f"sha256 {found.sha256}"
+    if digest != listed.sha256 or size != listed.size:
+        return None, f"sha256 {digest}"
     return data, None
 
 

@@ -326,8 +326,8 @@ def read_regular(path: Path | str) -> bytes:
         os.close(source)
 
 
-def hash_regular(path: Path | str, *, keep: int = -1) -> tuple[Written, bytes | None]:
-    """Hash a regular file, and nothing else; give its bytes as well if it has just `keep` of them.
+def hash_regular(path: Path | str, *, keep: int = -1) -> tuple[str, int, bytes | None]:
+    """Hash a regular file, and nothing else: its SHA-256, its size, and its bytes if it has just `keep` of them.
 
     A big file that is not kept is never in memory as a whole.
     """
@@ -335,21 +335,23 @@ def hash_regular(path: Path | str, *, keep: int = -1) -> tuple[Written, bytes | 
     try:
         if size <= _CHUNK or size == keep:
             data = _read_all(source, size)
-            written = Written(sha256=hashlib.sha256(data).hexdigest(), size=len(data))
-            return written, data if len(data) == keep else None
+            return hashlib.sha256(data).hexdigest(), len(data), data if len(data) == keep else None
         with os.fdopen(source, "rb", buffering=0, closefd=False) as stream:
             digest = hashlib.file_digest(stream, "sha256")
-            return Written(sha256=digest.hexdigest(), size=stream.tell()), None
+            return digest.hexdigest(), stream.tell(), None
     finally:
         os.close(source)
 
 
 def _read_all(source: int, size: int) -> bytes:
-    """Read to the end; a file that keeps its size takes two calls."""
-    chunks = [os.read(source, size + 1)]
+    """Read to the end, which one call comes to where a file keeps its size."""
+    first = os.read(source, size + 1)
+    if len(first) == size:
+        return first
+    chunks = [first]
     while chunk := os.read(source, _CHUNK):
         chunks.append(chunk)
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    return b"".join(chunks)
 
 
 def settle(folder: Path, *, writable: bool, disk: Disk = DISK) -> None:

@@ -3,6 +3,7 @@
 Whoever writes into it keeps its journal: each sealed folder gets its line there (`runner/journal.py`).
 """
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,7 +182,9 @@ class Store:
     def numbers(self, cell: Cell) -> tuple[int, ...]:
         """List the tries that were begun."""
         folder = self.attempt_folder(cell)
-        names = [each.name.removeprefix("try-") for each in folder.glob("try-*")] if folder.is_dir() else []
+        if not folder.is_dir():
+            return ()
+        names = (each.name.removeprefix("try-") for each in os.scandir(folder) if each.name.startswith("try-"))
         return tuple(sorted(int(name) for name in names if name.isdecimal()))
 
     def states(self, cells: Iterable[Cell], rule: str) -> dict[Cell, tuple[TryState, ...]]:

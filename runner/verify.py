@@ -16,9 +16,9 @@ from runner.release import MANIFEST_BYTES
 from runner.reports.aggregate import planned
 from runner.schemas import documents, schema_of
 from runner.store import Store
-from runner.verification.attempts import AttemptVerifier
+from runner.verification.attempts import AttemptVerifier, Planned
 from runner.verification.folders import Reader
-from runner.verification.journal import check_journal
+from runner.verification.journal import take_apart
 from runner.verification.model import Finding, Rebuild, Scope, differ
 from runner.verification.proofs import read_proofs
 from runner.verification.validating import Schemas
@@ -113,21 +113,23 @@ def verify_release(
         beside.controls(nomination)
     if workers is None:
         workers = cores() if is_much(top) else 1
-    journal = check_journal(store, planned(manifest))
-    checked = tuple(in_order(AttemptVerifier(store, scope, proven), planned(manifest), workers))
+    cells = planned(manifest)
+    journal = take_apart(store, cells)
+    jobs = [Planned(cell=cell, lines=journal.lines.get(cell, ())) for cell in cells]
+    checked = tuple(in_order(AttemptVerifier(store, scope, proven, journal.last), jobs, workers))
     return VerifyReport(
         findings=(
             *proven.findings,
             *beside.findings,
             *(found for each in checked for found in each.findings),
-            *journal.findings,
+            *journal.report.findings,
         ),
         folders=sum(each.folders for each in checked),
         files=len(proven.known) + beside.files + sum(each.files for each in checked),
         unfinished=tuple(why for each in checked for why in each.unfinished),
         unchecked=(
             *(why for each in checked for why in each.unchecked),
-            *journal.unchecked,
+            *journal.report.unchecked,
             *(() if rebuild is not None else (NOT_REBUILT,)),
         ),
     )

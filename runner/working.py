@@ -1,5 +1,6 @@
 """Work that is shared out to processes, each on a core of its own; what comes of it keeps its order."""
 
+import gc
 import os
 import signal
 import socket
@@ -23,6 +24,8 @@ _SHARES = 8
 """Parts that each process does, about: what one of them is slow with holds up no other for long."""
 _MOST = 64
 """Jobs of a part."""
+_RARELY = 100_000
+"""Objects made between two looks for cycles: documents have none, and a helper does not live long."""
 _MANY_FILES = 8_000
 _MANY_BYTES = 1 << 30
 """What takes one process longer than another one takes to begin."""
@@ -131,6 +134,7 @@ def _taken(connection: Connection) -> list[R] | None:
 
 def help_out(descriptor: int) -> None:
     """Be a helper: do parts until nobody is there to give another."""
+    gc.set_threshold(_RARELY)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal tells all of us, and whom we help decides
     with Connection(descriptor) as connection, suppress(EOFError):
         work = connection.recv()

@@ -29,6 +29,7 @@ from runner.store import (
 from runner.verification.derived import check_grading, check_submission, check_void, document
 from runner.verification.exchanges import check_submission_exchanges, check_void_exchanges
 from runner.verification.folders import Reader, open_folder
+from runner.verification.journal import RawLine, check_journal
 from runner.verification.model import Finding, Opened, Scope, differ
 from runner.verification.proofs import Proven, check_host
 from runner.verification.reviews import check_reviews
@@ -49,29 +50,42 @@ class Checked:
     files: int
 
 
-class AttemptVerifier:
-    """Verifies attempts one by one; what it remembers of one spares work with the next, and changes nothing."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A planned attempt, and what the journal says of it."""
 
-    def __init__(self, store: Store, scope: Scope, proven: Proven) -> None:
+    cell: Cell
+    lines: tuple[RawLine, ...]
+
+
+class AttemptVerifier:
+    """Verifies attempts one by one; what it remembers of one spares work with the next, and changes nothing.
+
+    `last` is the try of which the journal speaks last.
+    """
+
+    def __init__(self, store: Store, scope: Scope, proven: Proven, last: Trial | None) -> None:
         self._store = replace(store, scribe=None)
-        self._given = (self._store, scope, proven)
+        self._given = (self._store, scope, proven, last)
         # A submission's patch is asked for once by its tree, once by its policy.
         rebuild = None if scope.rebuild is None else lru_cache(maxsize=16)(scope.rebuild)
         self._scope = replace(scope, rebuild=rebuild)
         self._proven = proven
+        self._last = last
         self._reader = Reader(scope.schemas)
 
-    def __reduce__(self) -> tuple[type["AttemptVerifier"], tuple[Store, Scope, Proven]]:
+    def __reduce__(self) -> tuple[type["AttemptVerifier"], tuple[Store, Scope, Proven, Trial | None]]:
         return AttemptVerifier, self._given
 
-    def __call__(self, cell: Cell) -> Checked:
-        """Verify all tries of one planned attempt, then their order."""
+    def __call__(self, planned: Planned) -> Checked:
+        """Verify all tries of one planned attempt, then their order, then what the journal says of them."""
         work = _Attempt(store=self._store, scope=self._scope, proven=self._proven, reader=self._reader)
-        work.attempt(cell)
+        work.attempt(planned.cell)
+        told = check_journal(self._store, planned.cell, planned.lines, self._last)
         return Checked(
-            findings=tuple(work.findings),
+            findings=(*work.findings, *told.findings),
             unfinished=tuple(work.unfinished),
-            unchecked=tuple(work.unchecked),
+            unchecked=(*work.unchecked, *told.unchecked),
             folders=work.folders,
             files=work.files,
         )

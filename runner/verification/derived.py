@@ -41,15 +41,15 @@ def check_submission(opened: Opened, scope: Scope) -> Iterator[Finding]:
     made = document(opened, Submission, "submission.json")
     if made is None:
         return
-    file = opened.folder / "submission.json"
+    file = opened.file("submission.json")
     yield from differ(file, "trial", made.trial, opened.trial)
     yield from differ(file, "base_sha256", made.base_sha256, nomination_of(scope, made.trial).fixture_sha256)
     yield from _check_origin(opened, made.origin, scope, "submission.json")
     yield from _check_end(opened, made)
     tree = document(opened, Tree, "tree.json")
     if tree is not None:
-        yield from differ(opened.folder / "tree.json", "base_sha256", tree.base_sha256, made.base_sha256)
-        yield from differ(opened.folder / "tree.json", "tree_sha256", tree.tree_sha256, made.tree_sha256)
+        yield from differ(opened.file("tree.json"), "base_sha256", tree.base_sha256, made.base_sha256)
+        yield from differ(opened.file("tree.json"), "tree_sha256", tree.tree_sha256, made.tree_sha256)
     patch = _patch(opened)
     if patch is not None:
         yield from differ(file, "patch_sha256", made.patch_sha256, sha256(patch))
@@ -66,7 +66,7 @@ def _patch(opened: Opened) -> bytes | None:
 
 
 def _check_origin(opened: Opened, origin: Origin, scope: Scope, name: str) -> Iterator[Finding]:
-    file = opened.folder / name
+    file = opened.file(name)
     yield from differ(file, "controls", origin.controls, Controls(scope.manifest.controls))
     candidate = scope.manifest.candidate(opened.trial.candidate)
     routes = {route.id: route for route in scope.manifest.routes}
@@ -87,21 +87,21 @@ def _check_end(opened: Opened, made: Submission) -> Iterator[Finding]:
         return
     ledger = tuple(line for line in lines if isinstance(line, LedgerLine))
     found = agent_end(agent_run(termination(ended.end), ledger, telemetry))
-    file = opened.folder / "submission.json"
+    file = opened.file("submission.json")
     yield from differ(file, "failure", made.failure, found if isinstance(found, AgentFailure) else None)
     if isinstance(found, VoidFact):
         yield from differ(file, "void", made.void, found)
 
 
 def _check_patch(opened: Opened, tree: Tree, patch: bytes, scope: Scope) -> Iterator[Finding]:
-    file = opened.folder / "candidate.diff"
+    file = opened.file("candidate.diff")
     rebuilt = _rebuilt(opened, patch, scope)
     if isinstance(rebuilt, str):
         yield Finding(file=str(file), found=rebuilt, expected="a patch that applies to the frozen base")
     elif rebuilt is not None:
         yield from differ(file, "base + patch", rebuilt.tree_sha256, tree.tree_sha256)
         changes = tuple(written_change(entry) for entry in rebuilt.changes)
-        yield from differ(opened.folder / "tree.json", "changes", tree.changes, changes)
+        yield from differ(opened.file("tree.json"), "changes", tree.changes, changes)
 
 
 def _rebuilt(opened: Opened, patch: bytes, scope: Scope) -> Rebuilt | str | None:
@@ -161,41 +161,41 @@ def rulings_of(opened: Opened, planned: tuple[str, ...]) -> Iterator[Ruling]:
 
 
 def _check_bonds(graded: Graded, submitted: Opened, made: Submission) -> Iterator[Finding]:
-    found, folder = graded.grading, graded.opened.folder
-    file = folder / "grading.json"
-    yield from differ(file, "id", found.id, folder.name)
-    yield from differ(file, "trial", found.trial, graded.opened.trial)
-    yield from differ(folder / "SEAL.json", "grading", graded.opened.sealed.seal.grading, folder.name)
+    found, opened = graded.grading, graded.opened
+    file = opened.file("grading.json")
+    yield from differ(file, "id", found.id, opened.folder.name)
+    yield from differ(file, "trial", found.trial, opened.trial)
+    yield from differ(opened.file("SEAL.json"), "grading", opened.sealed.seal.grading, opened.folder.name)
     digest = submitted.sealed.digest
-    yield from differ(folder / "SEAL.json", "submission", graded.opened.sealed.seal.submission_sha256, digest)
+    yield from differ(opened.file("SEAL.json"), "submission", opened.sealed.seal.submission_sha256, digest)
     yield from differ(file, "submission_sha256", found.submission_sha256, digest)
     yield from differ(file, "tree_sha256", found.tree_sha256, made.tree_sha256)
-    yield from differ(folder / "policy.json", "tree_sha256", graded.policy.tree_sha256, made.tree_sha256)
+    yield from differ(opened.file("policy.json"), "tree_sha256", graded.policy.tree_sha256, made.tree_sha256)
     if graded.tests is not None:
-        tests = folder / "public-tests.json"
+        tests = opened.file("public-tests.json")
         ended = graded.tests.end
         yield from differ(tests, "tree_sha256", graded.tests.tree_sha256, made.tree_sha256)
         yield from differ(tests, "passed", graded.tests.passed, ended.cause is Cause.EXIT and ended.status == 0)
 
 
 def _check_evaluators(graded: Graded, scope: Scope) -> Iterator[Finding]:
-    folder, found = graded.opened.folder, graded.grading
+    opened, found = graded.opened, graded.grading
     nomination = nomination_of(scope, found.trial)
     frozen = tuple(each.id for each in nomination.evaluators)
-    file = folder / "grading.json"
+    file = opened.file("grading.json")
     yield from differ(file, "planned evaluators", found.facts.planned_evaluators, frozen)
     yield from differ(file, "evaluators", set(found.evaluators), set(frozen))
     names = {f"evaluators/{each.id}.json" for each in graded.rulings}
-    for name in graded.opened.documents:
+    for name in opened.documents:
         if name.startswith("evaluators/") and name not in names:
             expected = "a verdict of one of the nomination's evaluators"
-            yield Finding(file=str(folder / name), found="a verdict", expected=expected)
+            yield Finding(file=opened.file(name), found="a verdict", expected=expected)
     for each in graded.rulings:
         yield from _check_ruling(graded, each, nomination)
 
 
 def _check_ruling(graded: Graded, found: Ruling, nomination: FrozenNomination) -> Iterator[Finding]:
-    file = graded.opened.folder / "evaluators" / f"{found.id}.json"
+    file = graded.opened.file(f"evaluators/{found.id}.json")
     yield from differ(file, "tree_sha256", found.tree_sha256, graded.grading.tree_sha256)
     digest = graded.grading.evaluators.get(found.id)
     yield from differ(file, "evaluator_sha256", found.evaluator_sha256, digest)
@@ -215,7 +215,7 @@ def _check_ruling(graded: Graded, found: Ruling, nomination: FrozenNomination) -
 def _check_words(graded: Graded, made: Submission) -> Iterator[Finding]:
     """Derive the facts, and what follows from them, again."""
     found = graded.grading
-    file = graded.opened.folder / "grading.json"
+    file = graded.opened.file("grading.json")
     parts = Parts(
         policy=graded.policy,
         tests=graded.tests,
@@ -230,7 +230,7 @@ def _check_words(graded: Graded, made: Submission) -> Iterator[Finding]:
     yield from differ(file, "score", found.score, None if points is None else decimal_text(points))
 
 
-def _check_outcome(file: Path, found: Grading | Void, facts: Facts) -> Iterator[Finding]:
+def _check_outcome(file: Path | str, found: Grading | Void, facts: Facts) -> Iterator[Finding]:
     yield from differ(file, "outcome", found.outcome.value, outcome(facts).value)
     yield from differ(file, "reason", found.reason, reason(facts))
     yield from differ(file, "missing", facts.missing, ())
@@ -250,20 +250,20 @@ def _check_policy(graded: Graded, submitted: Opened, scope: Scope) -> Iterator[F
     )
     rules = rules_of(nomination_of(scope, graded.opened.trial).spec)
     violations = tuple(as_fact(each) for each in check_policy(change, rebuilt.before, rules))
-    file = graded.opened.folder / "policy.json"
+    file = graded.opened.file("policy.json")
     yield from differ(file, "violations", graded.policy.violations, violations)
 
 
 def _check_logs(graded: Graded) -> Iterator[Finding]:
     """Every log is named by what it holds; each document's log is there."""
-    folder, sealed = graded.opened.folder, graded.opened.sealed
+    opened = graded.opened
     wanted = {each.log_sha256 for each in graded.rulings}
     if graded.tests is not None:
         wanted |= {graded.tests.stdout_sha256, graded.tests.stderr_sha256}
-    kept = {each.path.removeprefix(f"{LOGS}/"): each.sha256 for each in sealed.seal.files if _is_log(each.path)}
+    kept = {each.path.removeprefix(f"{LOGS}/"): each.sha256 for each in opened.sealed.seal.files if _is_log(each.path)}
     for name, digest in kept.items():
-        yield from differ(folder / LOGS / name, "sha256", digest, name)
-    yield from differ(folder / LOGS, "missing logs", sorted(wanted - kept.keys()), [])
+        yield from differ(opened.file(f"{LOGS}/{name}"), "sha256", digest, name)
+    yield from differ(opened.file(LOGS), "missing logs", sorted(wanted - kept.keys()), [])
 
 
 def _is_log(path: str) -> bool:
@@ -275,7 +275,7 @@ def check_void(opened: Opened, scope: Scope) -> Iterator[Finding]:
     found = document(opened, Void, "void.json")
     if found is None:
         return
-    file = opened.folder / "void.json"
+    file = opened.file("void.json")
     yield from differ(file, "trial", found.trial, opened.trial)
     yield from _check_outcome(file, found, found.facts)
     if found.outcome not in {Outcome.VOID, Outcome.UNAVAILABLE} or found.facts.captured:

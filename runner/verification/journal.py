@@ -1,6 +1,8 @@
 """The journal against the store: its chain, and that each line has its folder and each sealed folder its line."""
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,12 +30,21 @@ _ENDS = frozenset({State.CAPTURED, State.VOID})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RawLine:
+    """One line of the journal as it stands there, whatever it says."""
+
+    number: int
+    data: bytes
+    previous: str | None
+    """SHA-256 of the line before; None: it is the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line of the journal, and where it stands."""
+    """One line of the journal that is one, and where it stands."""
 
     file: Path
     number: int
-    data: bytes
     entry: Entry
 
     @property
@@ -50,54 +61,113 @@ class JournalReport:
     unchecked: tuple[str, ...]
 
 
-def check_journal(store: Store, cells: Iterable[Cell]) -> JournalReport:
-    """Hold a release's journal against its evidence."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalParts:
+    """A journal, taken apart for those who verify the attempts."""
+
+    lines: Mapping[Cell, tuple[RawLine, ...]]
+    """Of each planned attempt that it speaks of."""
+    last: Trial | None
+    """The try that it speaks of last: what is sealed of it may not have been told yet."""
+    report: JournalReport
+    """What can be said without the attempts."""
+
+
+def take_apart(store: Store, cells: Iterable[Cell]) -> JournalParts:
+    """Give each planned attempt its lines, and say what is wrong beside them."""
+    wanted = frozenset(cells)
     file = store.journal
-    tries = {trial: tuple(sealed_parts(store.folder(trial))) for trial in _tries(store, cells)}
     if not file.exists():
         nothing = Finding(file=str(file), found="nothing", expected="the journal of the tries beside it")
-        return JournalReport(findings=(nothing,) if tries else (), unchecked=())
+        findings = (nothing,) if any(map(store.numbers, wanted)) else ()
+        return JournalParts(lines={}, last=None, report=JournalReport(findings=findings, unchecked=()))
     data = whole_lines(file)
-    lines, findings = _read(file, data)
-    findings += (*_chain(lines), *_beside(file))
-    for trial, own in _by_trial(lines).items():
+    lines: dict[Cell, list[RawLine]] = {}
+    others: list[RawLine] = []
+    for line in _raw(data):
+        cell = _meant(line)
+        if cell in wanted:
+            lines.setdefault(cell, []).append(line)
+        else:
+            others.append(line)
+    return JournalParts(
+        lines={cell: tuple(own) for cell, own in lines.items()},
+        last=_last(data),
+        report=JournalReport(
+            findings=(*_beside(file), *_of_strangers(store, others)),
+            unchecked=(f"{file}: {CUT}",) if len(data) < file.stat().st_size else (),
+        ),
+    )
+
+
+def check_journal(store: Store, cell: Cell, lines: Iterable[RawLine], last: Trial | None) -> JournalReport:
+    """Hold the journal's lines of a planned attempt against its evidence."""
+    tries = {trial: _parts(store.folder(trial)) for trial in (store.trial(cell, each) for each in store.numbers(cell))}
+    read, findings = _read(store.journal, lines)
+    for trial, own in _by_trial(read).items():
         findings += _trial(store, trial, own, tries.get(trial))
-    untold = tuple(_untold(lines, tries))
-    last = lines[-1].entry.trial if lines else None
+    untold = tuple(_untold(read, tries)) if store.journal.exists() else ()
     findings += (_without_line(part) for trial, part in untold if trial != last)
-    unchecked = [f"{part.folder}: {UNTOLD}" for trial, part in untold if trial == last]
-    if len(data) < file.stat().st_size:
-        unchecked.append(f"{file}: {CUT}")
+    unchecked = (f"{part.folder}: {UNTOLD}" for trial, part in untold if trial == last)
     return JournalReport(findings=tuple(findings), unchecked=tuple(unchecked))
 
 
-def _tries(store: Store, cells: Iterable[Cell]) -> Iterator[Trial]:
-    for cell in cells:
-        yield from (store.trial(cell, number) for number in store.numbers(cell))
-
-
-def _read(file: Path, data: bytes) -> tuple[list[Line], list[Finding]]:
-    lines: list[Line] = []
-    findings: list[Finding] = []
+def _raw(data: bytes) -> Iterator[RawLine]:
+    previous = None
     for number, line in enumerate(data.split(b"\n")[:-1], 1):
-        try:
-            entry = parse(Entry, line, f"{file}:{number}")
-        except (DocumentError, DocumentErrors) as error:
-            findings.append(Finding(file=f"{file}:{number}", found=str(error), expected="a line of the journal"))
-        else:
-            lines.append(Line(file=file, number=number, data=line, entry=entry))
-    return lines, findings
+        yield RawLine(number=number, data=line, previous=previous)
+        previous = sha256(line)
 
 
-def _chain(lines: list[Line]) -> Iterator[Finding]:
-    """Each line names the one before."""
-    before: Line | None = None
+def _meant(line: RawLine) -> Cell | None:
+    """Say which attempt a line speaks of, with hardly a look at it; None where it does not say."""
+    try:
+        trial = json.loads(line.data)["trial"]
+        cell = Cell(candidate=trial["candidate"], nomination=trial["nomination"], attempt=trial["attempt"])
+        hash(cell)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return cell
+
+
+def _last(data: bytes) -> Trial | None:
+    for line in reversed(data.split(b"\n")[:-1]):
+        with suppress(DocumentError, DocumentErrors):
+            return parse(Entry, line, "").trial
+    return None
+
+
+def _of_strangers(store: Store, lines: Iterable[RawLine]) -> Iterator[Finding]:
+    """Find what is wrong with lines that speak of no planned attempt."""
+    read, findings = _read(store.journal, lines)
+    yield from findings
+    for trial, own in _by_trial(read).items():
+        yield from _trial(store, trial, own, None)
+
+
+def _parts(folder: Path) -> tuple[SealedPart, ...]:
+    try:
+        return tuple(sealed_parts(folder))
+    except OSError:
+        return ()  # Found already: a seal that cannot be read.
+
+
+def _read(file: Path, lines: Iterable[RawLine]) -> tuple[list[Line], list[Finding]]:
+    """Read lines strictly; each names the one before."""
+    read: list[Line] = []
+    findings: list[Finding] = []
     for line in lines:
-        wanted = None if before is None else sha256(before.data)
-        if line.entry.previous != wanted:
-            expected = "null, for it is the first" if wanted is None else f"{wanted}, of the line before"
-            yield Finding(file=line.place, found=f"a broken chain: previous {line.entry.previous}", expected=expected)
-        before = line
+        place = f"{file}:{line.number}"
+        try:
+            entry = parse(Entry, line.data, place)
+        except (DocumentError, DocumentErrors) as error:
+            findings.append(Finding(file=place, found=str(error), expected="a line of the journal"))
+            continue
+        read.append(Line(file=file, number=line.number, entry=entry))
+        if entry.previous != line.previous:
+            expected = f"{line.previous}, of the line before" if line.previous else "null, for it is the first"
+            findings.append(Finding(file=place, found=f"a broken chain: previous {entry.previous}", expected=expected))
+    return read, findings
 
 
 def _beside(file: Path) -> Iterator[Finding]:

@@ -66,6 +66,10 @@ class Opened:
         """Where it lies."""
         return self.sealed.folder
 
+    def file(self, path: str) -> str:
+        """Name one of its files for people."""
+        return f"{self.sealed.folder}/{path}"
+
     def below(self, folder: str) -> "Opened":
         """Give what lies in one of its folders as if that had been sealed by itself."""
         head = f"{folder}/"
@@ -83,7 +87,7 @@ def nomination_of(scope: Scope, trial: Trial) -> FrozenNomination:
     return scope.manifest.nomination(trial.nomination)
 
 
-def differ(file: Path, field: str, found: object, expected: object) -> Iterator[Finding]:
+def differ(file: Path | str, field: str, found: object, expected: object) -> Iterator[Finding]:
     """Find that a field is not what follows from everything else."""
     if found != expected:
         yield Finding(

@@ -75,7 +75,7 @@ def check_host(opened: Opened, proven: Proven) -> Iterator[Finding]:
     host = opened.documents.get("host.json")
     if not isinstance(host, Host):
         return
-    file = opened.folder / "host.json"
+    file = opened.file("host.json")
     for which in ProofSet:
         digest = host.proofs.of(which)
         if digest not in proven.known:
@@ -86,7 +86,7 @@ def check_host(opened: Opened, proven: Proven) -> Iterator[Finding]:
             yield from _check_runner(opened, proof)
 
 
-def _check_bond(file: Path, host: Host, proof: SandboxProof, which: ProofSet) -> Iterator[Finding]:
+def _check_bond(file: Path | str, host: Host, proof: SandboxProof, which: ProofSet) -> Iterator[Finding]:
     yield from differ(file, "set of the proof", proof.set.value, which.value)
     for name in _FACTS:
         yield from differ(file, name, getattr(host, name), getattr(proof.host, name))
@@ -96,8 +96,8 @@ def _check_runner(opened: Opened, proof: SandboxProof) -> Iterator[Finding]:
     """A proof of another runner's walls says nothing of this one's."""
     for name, document in opened.documents.items():
         if isinstance(document, Submission | Grading | Void):
-            yield from _same_runner(opened.folder / name, document.origin, proof)
+            yield from _same_runner(opened.file(name), document.origin, proof)
 
 
-def _same_runner(file: Path, origin: Origin, proof: SandboxProof) -> Iterator[Finding]:
+def _same_runner(file: Path | str, origin: Origin, proof: SandboxProof) -> Iterator[Finding]:
     yield from differ(file, "runner", origin.runner, proof.host.runner)

@@ -36,7 +36,7 @@ def check_shots(opened: Opened, scope: Scope) -> Iterator[Finding]:
     if tests is not None:
         yield from _check_tests(view, tests, shot)
     if first is not None:
-        yield from differ(view.folder / "submission.json", "origin", first.origin, made.origin)
+        yield from differ(view.file("submission.json"), "origin", first.origin, made.origin)
         yield from check_submission(view, scope)
     yield from _check_told(opened, scope, first)
 
@@ -47,12 +47,12 @@ def is_shot(opened: Opened, scope: Scope) -> bool:
 
 
 def _check_tests(view: Opened, tests: PublicTests, shot: Submission) -> Iterator[Finding]:
-    file = view.folder / "public-tests.json"
+    file = view.file("public-tests.json")
     yield from differ(file, "tree_sha256", tests.tree_sha256, shot.tree_sha256)
     yield from differ(file, "passed", tests.passed, tests.end.cause is Cause.EXIT and tests.end.status == 0)
     logs = {each.path.removeprefix(f"{LOGS}/"): each.sha256 for each in view.sealed.seal.files if _is_log(each.path)}
     wanted = {name: name for name in (tests.stdout_sha256, tests.stderr_sha256)}
-    yield from differ(view.folder / LOGS, "logs", logs, wanted)
+    yield from differ(view.file(LOGS), "logs", logs, wanted)
 
 
 def _is_log(path: str) -> bool:
@@ -63,7 +63,7 @@ def _check_told(opened: Opened, scope: Scope, first: Submission | None) -> Itera
     """Write each shot's request down again: the ledger has the digest of what was really asked."""
     try:
         prompt = opened.sealed.bytes(TOLD).decode()
-        yield from differ(opened.folder / TOLD, "sha256", sha256(prompt.encode()), _frozen_told(opened, scope))
+        yield from differ(opened.file(TOLD), "sha256", sha256(prompt.encode()), _frozen_told(opened, scope))
         if first is None:
             yield from _check_asked(opened, scope, prompt, None)
             return
@@ -87,7 +87,7 @@ def _check_asked(opened: Opened, scope: Scope, prompt: str, before: Exchange | N
     more = {} if candidate.variant is None else {"reasoning_effort": candidate.variant}
     asked = question({"model": candidate.model, "messages": conversation(prompt, before), "more": more})
     body = json.dumps(asked).encode()
-    file = opened.folder / "ledger.jsonl"
+    file = opened.file("ledger.jsonl")
     for line in lines if isinstance(lines, tuple) else ():
         if isinstance(line, LedgerLine):
             yield from differ(file, "request_sha256", line.request_sha256, sha256(body))
@@ -99,7 +99,7 @@ def check_shot_results(opened: Opened, submitted: Opened, scope: Scope) -> Itera
     made = document(submitted, Submission, "submission.json")
     if found is None or made is None:
         return
-    file = opened.folder / "grading.json"
+    file = opened.file("grading.json")
     if not found.shots:
         wanted = is_shot(submitted, scope) and found.facts.void is None
         yield from differ(file, "results of shots", False, wanted)  # noqa: FBT003 - what is found
@@ -132,7 +132,7 @@ def _check_first(
     shot, view = found.shots[0], opened.below(FIRST)
     policy = document(view, Policy, "policy.json")
     if policy is None:
-        yield Finding(file=str(view.folder / "policy.json"), found="nothing", expected="what breaks the policy")
+        yield Finding(file=view.file("policy.json"), found="nothing", expected="what breaks the policy")
         return
     told = {name: getattr(shot, name) for name in ShotResult.model_fields if name != "number"}
     graded = Graded(
@@ -142,8 +142,8 @@ def _check_first(
         tests=document(submitted, PublicTests, "public-tests.json"),
         rulings=tuple(rulings_of(view, shot.facts.planned_evaluators)),
     )
-    yield from differ(view.folder / "policy.json", "tree_sha256", policy.tree_sha256, first.tree_sha256)
-    yield from differ(opened.folder / "grading.json", "first shot's tree", shot.tree_sha256, first.tree_sha256)
+    yield from differ(view.file("policy.json"), "tree_sha256", policy.tree_sha256, first.tree_sha256)
+    yield from differ(opened.file("grading.json"), "first shot's tree", shot.tree_sha256, first.tree_sha256)
     yield from check_judged(graded, submitted, first, scope)
     logs = sorted(each.log_sha256 for each in graded.rulings if not opened.sealed.holds(f"{LOGS}/{each.log_sha256}"))
-    yield from differ(opened.folder / LOGS, "missing logs", logs, [])
+    yield from differ(opened.file(LOGS), "missing logs", logs, [])

@@ -100,7 +100,10 @@ class Validators:
             parts = self._members[id(rules)] = {name: self._part(validator, each) for name, each in rules.items()}
         for name, inner in value.items():
             part = parts.get(name)
-            if part is not None and not part.admits(inner):
+            if part is None:
+                continue
+            kind = type(inner)
+            if (kind is dict or kind is list or (kind, inner) not in part.seen) and not part.admits(inner):
                 return _NOT
         return ()
 
@@ -144,27 +147,27 @@ def _type(validator: Validator, names: str | list[str], value: Value, schema: Sc
 class _Part:
     """A part of a schema, with the plain values that it has admitted."""
 
-    __slots__ = ("_checks", "_rule", "_seen", "_validator")
+    __slots__ = ("_checks", "_rule", "_validator", "seen")
 
     def __init__(self, validator: Validator, rule: Rule) -> None:
         self._validator = validator
         self._rule = rule
         keywords = rule.items() if isinstance(rule, dict) else ()
         self._checks = tuple((validator.VALIDATORS[key], each) for key, each in keywords if key in validator.VALIDATORS)
-        self._seen: set[tuple[type, object]] = set()
+        self.seen: set[tuple[type, object]] = set()
 
     def admits(self, value: Value) -> bool:
-        """Whether the package finds nothing."""
+        """Whether the package finds nothing; `seen` has what it found nothing of."""
         if type(value) is dict or type(value) is list:
             return self._finds_nothing(value)
         key = (type(value), value)  # 1 and True are equal
-        if key in self._seen:
+        if key in self.seen:
             return True
         if not self._finds_nothing(value):
             return False
-        if len(self._seen) >= _MOST_SEEN:
-            self._seen.clear()
-        self._seen.add(key)
+        if len(self.seen) >= _MOST_SEEN:
+            self.seen.clear()
+        self.seen.add(key)
         return True
 
     def _finds_nothing(self, value: Value) -> bool:

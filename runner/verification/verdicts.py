@@ -23,7 +23,7 @@ class Said:
     """Whether each passed."""
 
 
-def check_verdict(file: Path, place: str, said: Said, table: EvaluatorTable) -> Iterator[Finding]:
+def check_verdict(file: Path | str, place: str, said: Said, table: EvaluatorTable) -> Iterator[Finding]:
     """Find that a verdict does not follow from its cases; `place` is put before the fields."""
     yield from differ(file, f"{place}passed", said.passed, said.cause is VerdictCause.PASSED)
     rule = _rule(table)
@@ -36,7 +36,7 @@ def follows_from_cases(table: EvaluatorTable) -> bool:
     return _rule(table) is _check_whole
 
 
-Rule = Callable[[Path, str, Said, EvaluatorTable], Iterator[Finding]]
+Rule = Callable[[Path | str, str, Said, EvaluatorTable], Iterator[Finding]]
 
 
 def _rule(table: EvaluatorTable) -> Rule | None:
@@ -45,14 +45,14 @@ def _rule(table: EvaluatorTable) -> Rule | None:
     return {"pytest": _check_whole, "json-match": _check_whole, "review-findings": _check_threshold}.get(table.kind)
 
 
-def _check_whole(file: Path, place: str, said: Said, table: EvaluatorTable) -> Iterator[Finding]:
+def _check_whole(file: Path | str, place: str, said: Said, table: EvaluatorTable) -> Iterator[Finding]:
     """All cases must pass; the score is 1 or 0."""
     del table
     yield from differ(file, f"{place}passed", said.passed, bool(said.cases) and all(said.cases))
     yield from differ(file, f"{place}score", said.score, "1" if said.passed else "0")
 
 
-def _check_threshold(file: Path, place: str, said: Said, table: EvaluatorTable) -> Iterator[Finding]:
+def _check_threshold(file: Path | str, place: str, said: Said, table: EvaluatorTable) -> Iterator[Finding]:
     """The score must reach the nomination's threshold."""
     threshold = table.options.get("pass_threshold", "1")
     if said.score is not None and isinstance(threshold, str):

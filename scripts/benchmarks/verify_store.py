@@ -2,29 +2,32 @@
 
 import json
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from runner.canonical import sha256
+from runner.canonical import canonical, sha256
 from runner.documents.evidence import Submission
 from runner.documents.facts import Phases, Spent
+from runner.documents.journal import Entry, State
 from runner.documents.ledger import LedgerLine, Tokens
 from runner.documents.manifest import Manifest, PlannedAttempt
 from runner.documents.seal import Trial
 from runner.documents.telemetry import Telemetry
 from runner.documents.writing import spent
+from runner.host_proofs import keep_copies
 from runner.schedule import Cell
-from runner.store import Store
+from runner.store import Store, store_for
 from runner.working import cores, in_order
 from tests.unit.runner.evidence_maker import (
     BASE,
     ORIGIN,
     PATCH,
+    PROOFS,
     TREE,
     WELL,
     Run,
     a_manifest,
-    a_store,
     begin,
     grade,
     submission_files,
@@ -38,15 +41,22 @@ _CALLS = 40
 _PRINTED = 6_000
 
 
+class Untold(Store):
+    """A store whose journal is written afterwards: one process writes that, and many make this."""
+
+    def note(self, trial: Trial, reached: State, sealed: str | None = None, *, recovered: bool = False) -> None:
+        """Write nothing down."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maker:
     """Makes one attempt of a store; `bulk` is what its agent printed beyond the usual."""
 
-    store: Store
+    store: Untold
     bulk: int = 0
 
-    def __call__(self, cell: Cell) -> None:
-        """Begin, submit and grade an attempt."""
+    def __call__(self, cell: Cell) -> tuple[Trial, str, str]:
+        """Begin, submit and grade an attempt; give it, and the digests of both sealed folders."""
         # What is made here may be lost; without this the disk is what is measured.
         os.fsync = _forget  # type: ignore[assignment]
         trial = begin(self.store, cell)
@@ -54,7 +64,8 @@ class Maker:
         made = _submission(trial, run)
         files = {**submission_files(made, run), "launcher.json": _walls(trial)}
         files["streams/stdout"] = _printed(trial) + os.urandom(self.bulk)
-        grade(self.store, made, self.store.seal_submission(trial, files), run)
+        digest = self.store.seal_submission(trial, files)
+        return trial, digest, grade(self.store, made, digest, run)
 
 
 def make_store(root: Path, attempts: int, *, bulk: int = 0) -> tuple[Store, Manifest]:
@@ -67,11 +78,34 @@ def make_store(root: Path, attempts: int, *, bulk: int = 0) -> tuple[Store, Mani
         for number in range(1, each + 1)
     )
     manifest = a_manifest(*names).model_copy(update={"attempts": each, "planned": plan})
-    store = a_store(root, manifest)
+    store = store_for(root, manifest)
+    maker = Maker(store=Untold(**{each.name: getattr(store, each.name) for each in fields(store)}), bulk=bulk)
     cells = [Cell(candidate=one.candidate, nomination=one.nomination, attempt=one.attempt) for one in plan]
-    for _ in in_order(Maker(store=store, bulk=bulk), cells, cores()):
-        pass
+    keep_copies(root / manifest.release, PROOFS)
+    made = tuple(in_order(maker, cells, cores()))
+    store.journal.write_bytes(b"".join(_journal(made)))
     return store, manifest
+
+
+def _journal(made: Iterable[tuple[Trial, str, str]]) -> Iterator[bytes]:
+    previous = None
+    for trial, submission, grading in made:
+        sealed = {State.CAPTURED: submission, State.GRADED: grading, State.SEALED: grading}
+        for state in State:
+            if state is not State.VOID:
+                line = canonical(
+                    Entry(
+                        at_ms=1_000,
+                        run="0" * 16,
+                        trial=trial,
+                        state=state,
+                        sealed_sha256=sealed.get(state),
+                        previous=previous,
+                        recovered=False,
+                    )
+                )
+                previous = sha256(line)
+                yield line + b"\n"
 
 
 def _forget(_descriptor: int) -> None:
