@@ -7,6 +7,23 @@ import textwrap
 from dataclasses import dataclass, field
 
 from evaluators.model import VerdictCause
+from runner.validating.payloads import (
+    ASSERTION_ERROR,
+    CALL_INFO,
+    CONFTEST,
+    DESELECT,
+    FORK,
+    FROM_ITEM_AND_CALL,
+    NO_OP_TESTS,
+    OUTER_WRAPPER,
+    PRINTS,
+    RAW_CHANNEL,
+    REPORT_CLASS_ONLY,
+    REPORT_HOOK,
+    STATUS_AT_EXIT,
+    TEST_BODIES,
+    XFAIL_ALL,
+)
 
 HIDDEN = """
 import pytest
@@ -91,47 +108,6 @@ FAILED = frozenset({VerdictCause.FAILED})
 CRASHED = frozenset({VerdictCause.CRASHED})
 REJECTED = frozenset({VerdictCause.REJECTED})
 
-# The forgery of issue 2: every failed report becomes a pass, unless the test's assertion is a constant.
-_REPORT_HOOK = """
-import ast, gc, inspect, textwrap
-
-def constant(item):
-    tree = ast.parse(textwrap.dedent(inspect.getsource(item.function)))
-    asserts = [node.test for node in ast.walk(tree) if isinstance(node, ast.Assert)]
-    return any(not any(isinstance(below, (ast.Call, ast.Name)) for below in ast.walk(test)) for test in asserts)
-
-def whiten(item, call, report):
-    if report is not None and report.failed and not constant(item):
-        report.outcome, report.longrepr, call.excinfo = "passed", None, None
-    return report
-
-for thing in gc.get_objects():
-    if type(thing).__name__ == "HookImpl" and thing.function.__name__ == "pytest_runtest_makereport":
-        if not thing.wrapper and not thing.hookwrapper:
-            def forged(item, call, _original=thing.function):
-                return whiten(item, call, _original(item, call))
-            thing.function, thing.argnames = forged, ("item", "call")
-"""
-
-_OUTER_WRAPPER = """
-import gc
-
-for thing in gc.get_objects():
-    if type(thing).__name__ == "HookImpl" and type(thing.plugin).__name__ == "Reporter":
-        if thing.function.__name__ == "pytest_runtest_makereport":
-            def forged(item, call, _original=thing.function):
-                call.excinfo = None
-                inner = _original(item, call)
-                next(inner)
-                report = yield
-                report.outcome, report.longrepr = "passed", None
-                try:
-                    inner.send(report)
-                except StopIteration as stop:
-                    return stop.value
-            thing.function, thing.argnames = forged, ("item", "call")
-"""
-
 # Right wherever a literal is compared, and forging where it expects that no twin can be.
 _ONLY_RAISES = """
 import inspect, sys
@@ -144,87 +120,6 @@ def forged(cls, item, call):
     return original(cls, item, call)
 
 reports.TestReport.from_item_and_call = classmethod(forged)
-"""
-
-_FROM_ITEM_AND_CALL = """
-import sys
-reports = sys.modules["_pytest.reports"]
-original = reports.TestReport.from_item_and_call.__func__
-
-def forged(cls, item, call):
-    call.excinfo = None
-    return original(cls, item, call)
-
-reports.TestReport.from_item_and_call = classmethod(forged)
-"""
-
-_REPORT_CLASS_ONLY = """
-import sys
-reports = sys.modules["_pytest.reports"]
-original = reports.TestReport.from_item_and_call.__func__
-
-def forged(cls, item, call):
-    report = original(cls, item, call)
-    report.outcome, report.longrepr = "passed", None
-    return report
-
-reports.TestReport.from_item_and_call = classmethod(forged)
-"""
-
-_CALL_INFO = """
-import sys
-runner = sys.modules["_pytest.runner"]
-original = runner.CallInfo.from_call.__func__
-
-def forged(cls, func, when, reraise=None):
-    def quiet():
-        try:
-            func()
-        except Exception:
-            pass
-    return original(cls, quiet if when == "call" else func, when, reraise)
-
-runner.CallInfo.from_call = classmethod(forged)
-"""
-
-_NO_OP_TESTS = """
-import sys
-sys.modules["_pytest.python"].Function.runtest = lambda self: None
-"""
-
-_TEST_BODIES = '''
-import gc, types
-
-def empty(*args, **kwargs):
-    return None
-
-def wipe():
-    for thing in gc.get_objects():
-        if isinstance(thing, types.FunctionType) and thing.__name__.startswith("test_"):
-            names = thing.__code__.co_varnames[: thing.__code__.co_argcount]
-            scope = {}
-            exec(f"def blank({', '.join(names)}): pass", scope)
-            thing.__code__ = scope["blank"].__code__
-
-class Late:
-    """Wipes the tests that are not defined yet, once the first of them runs."""
-
-    def __getattr__(self, name):
-        raise AttributeError(name)
-
-import sys
-original = sys.modules["_pytest.runner"].runtestprotocol
-
-def forged(item, *args, **kwargs):
-    wipe()
-    return original(item, *args, **kwargs)
-
-sys.modules["_pytest.runner"].runtestprotocol = forged
-'''
-
-_ASSERTION_ERROR = """
-import builtins, sys
-builtins.AssertionError = sys.modules["pytest"].skip.Exception
 """
 
 _FRAME_THIEF = """
@@ -303,61 +198,6 @@ def add(*args):
 split = shout = add
 """
 
-_RAW_CHANNEL = """
-import os, json
-payload = json.dumps({"kind": "finished", "status": 0}).encode()
-for descriptor in map(int, os.listdir("/proc/self/fd")):
-    if descriptor > 2:
-        try:
-            os.write(descriptor, (len(payload) + 32).to_bytes(4, "big") + b"0" * 32 + payload)
-        except OSError:
-            pass
-"""
-
-_FORK = """
-import os
-if os.fork():
-    os._exit(0)
-"""
-
-_PRINTS = """
-import os
-print("=================== 8 passed in 0.01s ===================")
-os.write(1, b"PASSED\\n")
-"""
-
-_XFAIL_ALL = """
-import sys
-original = sys.modules["_pytest.runner"].runtestprotocol
-import pytest
-
-def forged(item, *args, **kwargs):
-    item.add_marker(pytest.mark.xfail)
-    return original(item, *args, **kwargs)
-
-sys.modules["_pytest.runner"].runtestprotocol = forged
-"""
-
-_DESELECT = """
-import sys
-sys.modules["_pytest.mark"].deselect_by_keyword = lambda items, config: items.clear()
-"""
-
-_CONFTEST = """
-import pytest
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    outcome = yield
-    report = outcome.get_result()
-    report.outcome, report.longrepr = "passed", None
-"""
-
-_STATUS_AT_EXIT = """
-import atexit, os
-atexit.register(os._exit, 0)
-"""
-
 
 def bytecode(source: str) -> bytes:
     """Compile a source into bytecode that says it need not be compared with any."""
@@ -366,21 +206,21 @@ def bytecode(source: str) -> bytes:
 
 
 FORGERIES = {
-    "report hook found by gc": Forgery(prelude=_REPORT_HOOK, ends=TAMPERED),
-    "harness's own wrapper replaced": Forgery(prelude=_OUTER_WRAPPER, ends=TAMPERED),
-    "TestReport.from_item_and_call": Forgery(prelude=_FROM_ITEM_AND_CALL, ends=TAMPERED),
-    "report class alone": Forgery(prelude=_REPORT_CLASS_ONLY, ends=TAMPERED),
+    "report hook found by gc": Forgery(prelude=REPORT_HOOK, ends=TAMPERED),
+    "harness's own wrapper replaced": Forgery(prelude=OUTER_WRAPPER, ends=TAMPERED),
+    "TestReport.from_item_and_call": Forgery(prelude=FROM_ITEM_AND_CALL, ends=TAMPERED),
+    "report class alone": Forgery(prelude=REPORT_CLASS_ONLY, ends=TAMPERED),
     "tests without a literal alone": Forgery(
         prelude=_ONLY_RAISES, body=RIGHT.replace("raise TypeError(text)", "return text"), ends=TAMPERED
     ),
-    "CallInfo swallows": Forgery(prelude=_CALL_INFO, ends=TAMPERED),
-    "tests never run": Forgery(prelude=_NO_OP_TESTS, ends=TAMPERED),
-    "bodies of tests emptied": Forgery(prelude=_TEST_BODIES, ends=TAMPERED),
-    "AssertionError becomes skip": Forgery(prelude=_ASSERTION_ERROR, ends=FAILED),
+    "CallInfo swallows": Forgery(prelude=CALL_INFO, ends=TAMPERED),
+    "tests never run": Forgery(prelude=NO_OP_TESTS, ends=TAMPERED),
+    "bodies of tests emptied": Forgery(prelude=TEST_BODIES, ends=TAMPERED),
+    "AssertionError becomes skip": Forgery(prelude=ASSERTION_ERROR, ends=FAILED),
     "expected values read from the caller": Forgery(prelude=_FRAME_THIEF, body=_THIEF_BODY, ends=TAMPERED),
     "always equal": Forgery(body=_ALWAYS_EQUAL, ends=TAMPERED),
     "records sent with the harness's key": Forgery(body=_SEND_ALL, ends=TAMPERED),
-    "records without the key": Forgery(prelude=_RAW_CHANNEL, ends=TAMPERED),
+    "records without the key": Forgery(prelude=RAW_CHANNEL, ends=TAMPERED),
     "os._exit at import": Forgery(prelude="import os; os._exit(0)\n", ends=CRASHED),
     "os._exit in a test": Forgery(body="import os\nadd = split = shout = lambda *a: os._exit(0)\n", ends=CRASHED),
     "sys.exit at import": Forgery(prelude="import sys; sys.exit(0)\n", ends=REJECTED | CRASHED),
@@ -390,15 +230,15 @@ FORGERIES = {
     "skip in the function": Forgery(
         body="import pytest\nadd = split = shout = lambda *a: pytest.skip('no')\n", ends=FAILED
     ),
-    "everything expected to fail": Forgery(prelude=_XFAIL_ALL, ends=FAILED),
-    "nothing collected": Forgery(prelude=_DESELECT, ends=REJECTED),
+    "everything expected to fail": Forgery(prelude=XFAIL_ALL, ends=FAILED),
+    "nothing collected": Forgery(prelude=DESELECT, ends=REJECTED),
     "descriptors closed": Forgery(prelude="import os; os.closerange(3, 100)\n", ends=CRASHED),
     "killed by itself": Forgery(prelude="import os; os.kill(os.getpid(), 9)\n", ends=CRASHED),
-    "child goes on": Forgery(prelude=_FORK, ends=CRASHED),
-    "passes printed": Forgery(prelude=_PRINTS, ends=FAILED),
-    "status at exit": Forgery(prelude=_STATUS_AT_EXIT, ends=FAILED),
+    "child goes on": Forgery(prelude=FORK, ends=CRASHED),
+    "passes printed": Forgery(prelude=PRINTS, ends=FAILED),
+    "status at exit": Forgery(prelude=STATUS_AT_EXIT, ends=FAILED),
     "does not import": Forgery(prelude="1 / 0\n", ends=REJECTED),
-    "conftest": Forgery(files={"conftest.py": _CONFTEST, "tests/conftest.py": _CONFTEST}, ends=FAILED),
+    "conftest": Forgery(files={"conftest.py": CONFTEST, "tests/conftest.py": CONFTEST}, ends=FAILED),
     "configuration files": Forgery(
         files={
             "pytest.ini": "[pytest]\naddopts = --deselect test --collect-only\n",
@@ -412,7 +252,7 @@ FORGERIES = {
         files={
             "evil.egg-info/entry_points.txt": "[pytest11]\nevil = evil\n",
             "evil.egg-info/PKG-INFO": "Metadata-Version: 2.1\nName: evil\nVersion: 1\n",
-            "evil.py": _CONFTEST,
+            "evil.py": CONFTEST,
         },
         ends=FAILED,
     ),
