@@ -88,6 +88,7 @@ class Driven:
                 role=Role.SUBMITTED,
                 argv=_argv(),
                 limits=limits,
+                environment=bench.surroundings,
                 workspace=workspace,
                 mounts=(Mount(object=sandbox.store(self._pack("serving")), target=SIDE_TARGET), *bench.toolchain),
             )
@@ -95,6 +96,7 @@ class Driven:
                 role=Role.DRIVER,
                 argv=_argv(),
                 limits=limits,
+                environment=bench.surroundings,
                 working_directory="/tmp",  # noqa: S108 - the unit's own
                 mounts=(
                     Mount(object=sandbox.store(self._pack("driving")), target=SIDE_TARGET),
@@ -136,7 +138,13 @@ def _submitted_task(bench: Bench) -> Frame:
         "toolchain": list(bench.python_path),
         "imports": list(import_folders(bench)),
         "directory": WORKSPACE_ROOT,
-        "environment": {"PATH": "/usr/bin:/bin", "HOME": AGENT_HOME, "LANG": "C.UTF-8", **dict(environment(bench))},
+        "environment": {
+            "PATH": "/usr/bin:/bin",
+            "HOME": AGENT_HOME,
+            "LANG": "C.UTF-8",
+            **dict(environment(bench)),
+            **dict(bench.surroundings),
+        },
     }
 
 

@@ -67,7 +67,7 @@ class ExitStatus:
                 role=Role.SUBMITTED,
                 argv=self.argv,
                 limits=limits,
-                environment=environment(bench),
+                environment=(*environment(bench), *bench.surroundings),
                 workspace=workspace,
                 mounts=bench.toolchain,
             )

@@ -105,6 +105,8 @@ class Bench:
     limits: Limits
     import_paths: tuple[str, ...] = ()
     """Folders of the workspace, relative to its root, that programs import from; none: `root` alone."""
+    surroundings: tuple[tuple[str, str], ...] = ()
+    """Variables of every unit, for trying verdicts under another time zone or locale."""
 
 
 class Evaluator(Protocol):

@@ -132,7 +132,7 @@ class PytestSuite:
                 role=Role.SUBMITTED,
                 argv=_argv(),
                 limits=limits,
-                environment=_ENVIRONMENT,
+                environment=(*_ENVIRONMENT, *bench.surroundings),
                 workspace=workspace,
                 mounts=(Mount(object=harness, target=HARNESS_TARGET), *bench.toolchain),
             )

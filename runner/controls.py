@@ -18,7 +18,7 @@ from sandbox.api import Pack
 from sandbox.patch import Repository
 from sandbox.spec import ObjectId
 
-ControlKind = Literal["base", "solution", "wrong", "alternative"]
+ControlKind = Literal["base", "solution", "unrelated", "wrong", "half", "alternative"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ def trials(nomination: Nomination, fixture: Fixture, solution: Solution, reposit
     Raises:
         FixtureError: a probe's patch does not fit the fixture.
     """
-    kinds: Mapping[str, ControlKind] = {"wrong": "wrong", "alternative": "alternative"}
+    kinds: Mapping[str, ControlKind] = {"wrong": "wrong", "half": "half", "alternative": "alternative"}
     nothing = Solution(change=NOTHING, digest=fixture.digest)
     known = [_trial("base", "base", nothing, fixture), _trial("solution", "solution", solution, fixture)]
     for folder in PROBES:
@@ -212,7 +212,7 @@ def _control(trial: Trial, graded: Graded, calibrated: Calibrated) -> Control:
 def _broken(nomination: Nomination, control: Control) -> Iterator[ControlError]:
     """Yield what is wrong with how a control ended."""
     failed = [verdict for verdict in control.verdicts if not verdict.passed]
-    if control.kind in {"base", "wrong"}:
+    if control.kind in {"base", "wrong", "half"}:
         if not failed:
             found = f"{control.name} passes every evaluator" if control.verdicts else "no evaluator"
             yield _unmet(nomination, None, found, "at least one evaluator that fails it")

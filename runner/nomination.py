@@ -14,8 +14,8 @@ from runner.parsing import decode, file_name, parse_toml, validate
 
 DOCUMENT, PROMPT = "nomination.toml", "prompt.md"
 FIXTURE, PUBLIC, PRIVATE, SOLUTION = "fixture", "public", "private", "solution"
-PROBES = ("wrong", "alternative")
-"""Patches that evaluators must refuse or accept; they validate a nomination and change no result."""
+PROBES = ("wrong", "half", "alternative")
+"""Patches that evaluators must refuse, score between, or accept; they validate a nomination and change no result."""
 
 UNFROZEN = frozenset({*PROBES, "records", "README.md"})
 """What never enters a nomination's digest: provenance, and what only people read."""

@@ -201,7 +201,7 @@ def _patches(nomination: Nomination) -> Iterator[Finding]:
                 yield Subject(file=file_name(file.place)).error("", str(error), "make the patch with git again")
                 continue
             strays = sorted(path for path in touched if denied(path) or not allowed(path))
-            if strays and folder != "wrong":
+            if strays and folder not in {"wrong", "half"}:
                 name, mend = (
                     ascii(strays[0].decode("utf-8", "replace")),
                     "widen allowed_changes, or mend the patch",

@@ -22,8 +22,8 @@ class Control(Shape):
     """One change whose outcome was known before."""
 
     name: str
-    """`base`, `solution`, or the path of a patch in `wrong/` or `alternative/`."""
-    kind: Literal["base", "solution", "wrong", "alternative"]
+    """`base`, `solution`, or the path of a patch in `wrong/`, `half/` or `alternative/`."""
+    kind: Literal["base", "solution", "unrelated", "wrong", "half", "alternative"]
     """What of the nomination it is."""
     tree_sha256: Sha256
     """Of base + change."""

@@ -204,6 +204,8 @@ class NominationSpec(Document):
     """What else it tries."""
     target_files: tuple[RelativePath, ...] = ()
     """Where the work is expected; what a single-shot candidate is shown, and may replace."""
+    tells: tuple[Line, ...] = ()
+    """Names that the fix brings into the code and that the prompt has to say, since they are asked for."""
     root: FolderPath = "."
     """Where the fixture stands below the workspace root."""
     loop: LoopRules = LoopRules()

@@ -1,0 +1,229 @@
+"""Validating a nomination in the clean room: its controls again and again, mutants of its solution, the exploit suite."""
+
+import difflib
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+
+from evaluators.model import Bench, Evaluator, Submission, Verdict
+from evaluators.packing import laid_over, pack_files
+from evaluators.registry import build
+from runner.controls import Trial, calibrate, trials
+from runner.documents.certificate import Certificate, Exploit, ProvenControl, ProvenVerdict
+from runner.documents.writing import decimal_text
+from runner.nomination import nomination_digest
+from runner.release import PreparedNomination
+from runner.staging import Staged, roomy
+from runner.validating.cheats import Cheat, Target, cheats
+from runner.validating.mutants import Mutant, mutants
+from runner.validating.rates import upper_bound
+from runner.validating.telling import told_away
+from sandbox.api import Pack
+from sandbox.patch import Repository
+from sandbox.spec import PYTHON
+from sandbox.tree import Entry, Kind
+
+MUTANTS = 24
+"""Of one solution; more are thinned out evenly."""
+
+ROUNDS = 3
+"""Of all controls, where nobody says how many."""
+
+SURROUNDINGS = (
+    (("TZ", "UTC"), ("LC_ALL", "C.UTF-8")),
+    (("TZ", "Asia/Kathmandu"), ("LC_ALL", "C"), ("PYTHONHASHSEED", "1")),
+    (("TZ", "America/St_Johns"), ("LANG", "en_US.UTF-8"), ("PYTHONHASHSEED", "4242")),
+)
+"""Variables of the rounds, in turn; interpreters that are told to ignore them have a random hash seed anyway."""
+
+UNRELATED = "NOTES-ON-NOTHING.md"
+_CORES = 2
+
+Tell = Callable[[str], None]
+Verdicts = Mapping[str, Verdict]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """A nomination set up to be tried."""
+
+    prepared: PreparedNomination
+    staged: Staged
+    repository: Repository
+    evaluators: tuple[Evaluator, ...]
+
+    @property
+    def base(self) -> Submission:
+        """The base as a candidate leaves it who does nothing."""
+        return self.changed(pack_files({}))
+
+    def changed(self, change: Pack, message: str | None = None) -> Submission:
+        """Give a change to the base as it is judged; its digest is asked for by no evaluator."""
+        return self.staged.submission(change, self.prepared.fixture.digest, message)
+
+    def judge(self, submission: Submission, surroundings: tuple[tuple[str, str], ...] = ()) -> Verdicts:
+        """Let every evaluator judge."""
+        bench = self._bench(submission, surroundings)
+        return {each.id: each.judge(submission, bench) for each in self.evaluators}
+
+    def _bench(self, submission: Submission, surroundings: tuple[tuple[str, str], ...]) -> Bench:
+        return replace(roomy(self.staged.bench, submission), surroundings=surroundings)
+
+
+def ground(prepared: PreparedNomination, staged: Staged, repository: Repository) -> Ground:
+    """Set a nomination up: evaluators that learn from the solution do it now.
+
+    Raises:
+        DocumentErrors: evaluators that do not work on the solution.
+        SandboxError: a fault.
+    """
+    calibrated = calibrate(prepared.nomination, staged.solution(), staged.bench)
+    return Ground(prepared=prepared, staged=staged, repository=repository, evaluators=calibrated.evaluators)
+
+
+def validate(place: Ground, repeats: int, tell: Tell) -> Certificate:
+    """Try everything, and write down what came of it.
+
+    Raises:
+        EvaluatorError, SandboxError: a fault.
+    """
+    prepared = place.prepared
+    rounds = [_round(place, number, repeats, tell) for number in range(repeats)]
+    controls = tuple(_control(trial, [each[trial.name] for each in rounds]) for trial in _trials(place))
+    gradings = sum(len(verdicts) for each in rounds for verdicts in each.values())
+    flakes = sum(_flakes(rounds[0], each) for each in rounds[1:])
+    tell(f"{prepared.nomination.id}: mutants of the solution")
+    made = tuple(_mutants(place))
+    survivors = [each for each in made if _survives(place, each)]
+    tell(f"{prepared.nomination.id}: the exploit suite")
+    base = rounds[0]["base"]
+    exploits = tuple(_exploit(place, cheat, base) for cheat in cheats(_target(place)))
+    return Certificate(
+        nomination=prepared.nomination.id,
+        nomination_sha256=nomination_digest(prepared.nomination),
+        fixture_sha256=prepared.fixture.digest,
+        solution_sha256=prepared.solution.digest,
+        evaluators=evaluator_digests(prepared),
+        repeats=repeats,
+        controls=controls,
+        gradings=gradings,
+        flakes=flakes,
+        flake_bound=decimal_text(upper_bound(flakes, gradings)),
+        mutants=len(made),
+        killed=len(made) - len(survivors),
+        survivors=tuple(map(str, survivors)),
+        leaks=tuple(told_away(prepared.nomination, prepared.fixture, prepared.solution)),
+        exploits=exploits,
+    )
+
+
+def evaluator_digests(prepared: PreparedNomination) -> dict[str, str]:
+    """Give each evaluator's digest before it has seen the solution."""
+    return {spec.id: build(spec).digest() for spec in prepared.nomination.evaluators}
+
+
+def _trials(place: Ground) -> tuple[Trial, ...]:
+    prepared = place.prepared
+    known = trials(prepared.nomination, prepared.fixture, prepared.solution, place.repository)
+    note = pack_files({UNRELATED: b"Nothing to see here.\n"})
+    nothing = Trial(
+        name="unrelated", kind="unrelated", change=note, tree_sha256=known[0].tree_sha256, below=known[0].below
+    )
+    return (*known[:2], nothing, *known[2:])
+
+
+def _round(place: Ground, number: int, repeats: int, tell: Tell) -> dict[str, Verdicts]:
+    is_last = number == repeats - 1 and repeats > 1
+    tell(f"{place.prepared.nomination.id}: round {number + 1} of {repeats}{', under load' if is_last else ''}")
+    surroundings = SURROUNDINGS[number % len(SURROUNDINGS)]
+    with _load(is_last):
+        return {trial.name: place.judge(trial.submission(place.base.base), surroundings) for trial in _trials(place)}
+
+
+@contextmanager
+def _load(wanted: bool) -> Iterator[None]:  # noqa: FBT001 - one of two rounds
+    """Keep every core busy for a while."""
+    with ExitStack() as stack:
+        for _ in range(_CORES if wanted else 0):
+            busy = subprocess.Popen([PYTHON, "-I", "-S", "-c", "while True: pass"], env={})
+            stack.callback(busy.wait)
+            stack.callback(busy.kill)
+        yield
+
+
+def _control(trial: Trial, rounds: list[Verdicts]) -> ProvenControl:
+    return ProvenControl(
+        name=trial.name,
+        kind=trial.kind,
+        verdicts=tuple(_verdict(name, [each[name] for each in rounds]) for name in rounds[0]),
+    )
+
+
+def _verdict(name: str, verdicts: list[Verdict]) -> ProvenVerdict:
+    first = verdicts[0]
+    return ProvenVerdict(
+        evaluator=name,
+        passed=sum(each.passed for each in verdicts),
+        causes=tuple(sorted({each.cause for each in verdicts})),
+        assurance=first.assurance,
+        score=None if first.score is None else decimal_text(first.score),
+        failed_cases=tuple(case.id for case in first.cases if not case.passed),
+    )
+
+
+def _flakes(first: Mapping[str, Verdicts], other: Mapping[str, Verdicts]) -> int:
+    return sum(
+        (verdict.cause, verdict.score) != (other[trial][name].cause, other[trial][name].score)
+        for trial, verdicts in first.items()
+        for name, verdict in verdicts.items()
+    )
+
+
+def _mutants(place: Ground) -> Iterator[Mutant]:
+    changed = [each for each in place.prepared.solution.change.entries if _is_python(each)]
+    for entry in changed:
+        after = place.prepared.solution.change.blobs(entry.sha256 or "")
+        before = _before(place, entry.path)
+        yield from mutants(entry.path.decode(), after, _new_lines(before, after), max(1, MUTANTS // len(changed)))
+
+
+def _is_python(entry: Entry) -> bool:
+    return entry.kind is Kind.FILE and entry.path.endswith(b".py")
+
+
+def _before(place: Ground, path: bytes) -> bytes:
+    fixture = place.prepared.fixture
+    found = next((each for each in fixture.entries if each.path == path and each.sha256 is not None), None)
+    return b"" if found is None else fixture.contents.get(found.sha256 or "")
+
+
+def _new_lines(before: bytes, after: bytes) -> set[int]:
+    matcher = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
+    return {line + 1 for tag, _, _, start, end in matcher.get_opcodes() if tag != "equal" for line in range(start, end)}
+
+
+def _survives(place: Ground, mutant: Mutant) -> bool:
+    solution = place.prepared.solution
+    change = laid_over(solution.change, pack_files({mutant.path: mutant.source}))
+    return all(each.passed for each in place.judge(place.changed(change, solution.message)).values())
+
+
+def _target(place: Ground) -> Target:
+    spec, changed = place.prepared.nomination.spec, place.prepared.solution.change.entries
+    paths = {each.path for each in changed if each.kind is Kind.FILE} | {each.encode() for each in spec.target_files}
+    files = {path.decode("utf-8", "surrogateescape"): _before(place, path) for path in sorted(paths)}
+    return Target(files=files, root=spec.root)
+
+
+def _exploit(place: Ground, cheat: Cheat, base: Verdicts) -> Exploit:
+    verdicts = place.judge(place.changed(cheat.changes))
+    return Exploit(
+        name=cheat.name,
+        scored=any(_gains(verdict, base[name]) for name, verdict in verdicts.items()),
+        causes={name: verdict.cause for name, verdict in verdicts.items()},
+    )
+
+
+def _gains(verdict: Verdict, base: Verdict) -> bool:
+    return (verdict.passed and not base.passed) or (verdict.score or 0) > (base.score or 0)
