@@ -31,6 +31,9 @@ SIDE = Path(__file__).with_name("split_side")
 SIDE_TARGET = "/opt/side"
 DRIVER_TARGET = "/opt/driver"
 
+_PROGRAMS = (("PATH", "/usr/bin:/bin"), ("HOME", AGENT_HOME), ("LANG", "C.UTF-8"))
+"""What programs of a submission start with."""
+
 _MOST_READ = 8 * MIB
 _CHANNEL_BYTES = 1024 * MIB
 
@@ -138,13 +141,7 @@ def _submitted_task(bench: Bench) -> Frame:
         "toolchain": list(bench.python_path),
         "imports": list(import_folders(bench)),
         "directory": WORKSPACE_ROOT,
-        "environment": {
-            "PATH": "/usr/bin:/bin",
-            "HOME": AGENT_HOME,
-            "LANG": "C.UTF-8",
-            **dict(environment(bench)),
-            **dict(bench.surroundings),
-        },
+        "environment": dict((*_PROGRAMS, *environment(bench), *bench.surroundings)),
     }
 
 

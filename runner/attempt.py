@@ -324,6 +324,7 @@ class Attempts:
             scripted=candidate.route is not None and routes[candidate.route].is_scripted,
             network=candidate.network,
             controls=Controls(self.manifest.controls),
+            proven=self.manifest.nomination(staged.prepared.nomination.id).certificate is not None,
         )
 
     def _host(self) -> Host:

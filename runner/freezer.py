@@ -21,6 +21,7 @@ from runner.release import (
 )
 from runner.settings import Settings
 from runner.staging import Stages
+from runner.validating.certificates import keep_certificates, with_certificates
 from sandbox.capture import Base
 from sandbox.client import open_sandbox
 from sandbox.patch import Repository
@@ -79,10 +80,13 @@ def load_frozen(settings: Settings, *, offline: bool = False, scratch: Path | No
     return Frozen(inputs=inputs, manifest=manifest, path=path, prepared=prepared, workbench=workbench)
 
 
-def freeze_release(settings: Settings, *, controls: bool, tell: Callable[[str], None]) -> Frozen:
+def freeze_release(
+    settings: Settings, *, controls: bool, tell: Callable[[str], None], unproven_too: bool = False
+) -> Frozen:
     """Freeze a release, with its controls run in the clean room unless told not to.
 
-    Freezing it again changes nothing, and runs nothing.
+    Freezing it again changes nothing, and runs nothing. A nomination without a certificate that proves it is refused
+    unless `unproven_too`.
 
     Raises:
         DocumentErrors: inputs are broken, or a control did not end as it must.
@@ -93,10 +97,11 @@ def freeze_release(settings: Settings, *, controls: bool, tell: Callable[[str], 
     if manifest_path(settings.checkout / RELEASES, inputs.config.release).exists():
         return load_frozen(settings)
     workbench = open_workbench(inputs.places, settings)
-    prepared = prepare(inputs, settings, workbench, {})
+    prepared = with_certificates(prepare(inputs, settings, workbench, {}), unproven_too=unproven_too)
     if controls:
         prepared = _controlled(inputs, prepared, workbench, tell)
         keep_records(inputs.places.store, prepared)
+    keep_certificates(inputs.places.store, prepared)
     manifest = freeze(prepared)
     path = write_manifest(settings.checkout / RELEASES, manifest)
     return Frozen(inputs=inputs, manifest=manifest, path=path, prepared=prepared, workbench=workbench, fresh=True)

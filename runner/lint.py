@@ -20,10 +20,15 @@ from runner.nomination_lint import Aids, fixed_distributions, lint_nomination
 from runner.proof import PROOFS
 from runner.roster import Agent, Budget, Candidate, NetworkMode, Route, Status
 from runner.settings import Settings, is_hidden
+from runner.validating.certificates import CERTIFICATES
 
 __all__ = ["Aids", "Finding", "Severity", "lint", "usual_aids"]
 
-_TAKEN = {CONTROLS: "the controls' records", PROOFS: "the proofs of the walls"}
+_TAKEN = {
+    CONTROLS: "the controls' records",
+    CERTIFICATES: "the certificates",
+    PROOFS: "the proofs of the walls",
+}
 """Names that mean something else where candidates' evidence is kept."""
 
 

@@ -1,7 +1,7 @@
 """Freezing a release into its manifest, and holding later inputs against it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluators.model import Evaluator
@@ -57,6 +57,8 @@ class PreparedNomination:
     evaluators: tuple[Evaluator, ...]
     """Calibrated if, and only if, `controls` is there."""
     controls: ControlsRecord | None
+    certificate: str | None = None
+    """Digest of the certificate that proves the nomination; None: it is not proven."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +165,10 @@ def check_inputs(manifest: Manifest, prepared: PreparedRelease, file: str) -> No
     Raises:
         DriftError: some differ; each is named.
     """
-    check_same(manifest, freeze(prepared), file)
+    # A certificate is provenance: a nomination that was proven again since is the same.
+    held = {each.id: each.certificate for each in manifest.nominations}
+    nominations = tuple(replace(each, certificate=held.get(each.nomination.id)) for each in prepared.nominations)
+    check_same(manifest, freeze(replace(prepared, nominations=nominations)), file)
 
 
 def check_same(frozen: Manifest, found: Manifest, file: str) -> None:
@@ -207,6 +212,7 @@ def _nomination(prepared: PreparedNomination) -> FrozenNomination:
         downloads=tuple(_downloads(nomination)),
         evaluators=tuple(_evaluators(prepared)),
         validation=None if prepared.controls is None else sha256(canonical(prepared.controls)),
+        certificate=prepared.certificate,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.canonical import sha256
+from runner.documents.certificate import Certificate
 from runner.documents.controls import ControlsRecord
 from runner.documents.manifest import FrozenNomination, Manifest
 from runner.errors import UsageError
@@ -16,6 +17,7 @@ from runner.release import MANIFEST_BYTES
 from runner.reports.aggregate import planned
 from runner.schemas import documents, schema_of
 from runner.store import Store
+from runner.validating.certificates import CERTIFICATES, KEPT_AS
 from runner.verification.attempts import AttemptVerifier, Planned
 from runner.verification.folders import Reader
 from runner.verification.journal import take_apart
@@ -52,22 +54,35 @@ class _Surroundings:
     findings: list[Finding] = field(default_factory=list)
     files: int = 0
 
-    def controls(self, nomination: FrozenNomination) -> None:
-        """Hold the record of a nomination's controls against the digest that the manifest froze."""
-        if nomination.validation is None:
-            return
-        file = self.store.root / self.store.release / CONTROLS / nomination.validation / RECORD
+    def nomination(self, nomination: FrozenNomination) -> None:
+        """Hold a nomination's records against the digests that the manifest froze."""
+        top = self.store.root / self.store.release
+        if nomination.validation is not None:
+            what = f"the record of the controls of {nomination.id}"
+            file = top / CONTROLS / nomination.validation / RECORD
+            self._record(ControlsRecord, file, nomination.validation, nomination, what)
+        if nomination.certificate is not None:
+            file = top / CERTIFICATES / nomination.certificate / KEPT_AS
+            self._record(Certificate, file, nomination.certificate, nomination, f"the certificate of {nomination.id}")
+
+    def _record(
+        self,
+        model: type[ControlsRecord | Certificate],
+        file: Path,
+        digest: str,
+        nomination: FrozenNomination,
+        what: str,
+    ) -> None:
         try:
             data = read_file(file, MANIFEST_BYTES)
         except UsageError as error:
-            expected = f"the record of the controls of {nomination.id}"
-            self.findings.append(Finding(file=str(file), found=str(error), expected=expected))
+            self.findings.append(Finding(file=str(file), found=str(error), expected=what))
             return
         self.files += 1
-        self.findings += differ(file, "sha256", sha256(data), nomination.validation)
-        record, findings = self.reader.one(ControlsRecord, data, file)
+        self.findings += differ(file, "sha256", sha256(data), digest)
+        record, findings = self.reader.one(model, data, file)
         self.findings += findings
-        if isinstance(record, ControlsRecord):
+        if isinstance(record, ControlsRecord | Certificate):
             self.findings += differ(file, "fixture_sha256", record.fixture_sha256, nomination.fixture_sha256)
             self.findings += differ(file, "nomination", record.nomination, nomination.id)
 
@@ -84,10 +99,11 @@ class _Surroundings:
     def _folders(self) -> Iterator[Path]:
         """List the folders of candidates, nominations and attempts; nothing below a stranger."""
         top = self.store.root / self.store.release
+        records = {top / CONTROLS, top / CERTIFICATES, top / PROOFS}
         level = [top]
         for _ in range(3):
             below = (folder for each in level if each.is_dir() for folder in sorted(each.iterdir()))
-            level = [folder for folder in below if folder.is_dir() and folder not in {top / CONTROLS, top / PROOFS}]
+            level = [folder for folder in below if folder.is_dir() and folder not in records]
             yield from level
 
 
@@ -110,7 +126,7 @@ def verify_release(
     beside = _Surroundings(store=store, scope=scope, reader=Reader(scope.schemas))
     beside.strangers()
     for nomination in manifest.nominations:
-        beside.controls(nomination)
+        beside.nomination(nomination)
     if workers is None:
         workers = cores() if is_much(top) else 1
     cells = planned(manifest)

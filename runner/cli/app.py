@@ -10,6 +10,7 @@ from runner import __version__
 _COMMANDS = {
     "doctor": ("runner.cli.doctor", "Say line by line what this host can hold."),
     "lint": ("runner.cli.plan", "Check a release configuration and its nominations."),
+    "validate": ("runner.cli.validate", "Prove nominations before money is spent on them."),
     "freeze": ("runner.cli.plan", "Run the controls and write the release's manifest."),
     "pilot": ("runner.cli.run", "Run the planned attempts of a frozen release."),
     "evaluate": ("runner.cli.evaluate", "Grade sealed submissions again, as new gradings."),

@@ -14,6 +14,7 @@ from runner.inputs import load_inputs
 from runner.lint import lint as find_problems
 from runner.lint import usual_aids
 from runner.release import manifest_digest
+from runner.reports.aggregate import unproven_of
 from runner.settings import Settings, host_settings
 from runner.signing.release_log import frozen_entry, log_release
 
@@ -34,9 +35,10 @@ def lint(config: Path | None, as_json: bool) -> int:  # noqa: FBT001 - click pas
 
 @click.command()
 @click.option("--no-controls", is_flag=True, help="Do not run the controls; every later document says so.")
+@click.option("--unproven", is_flag=True, help="Take nominations without a certificate; every later document says so.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
-def freeze(config: Path | None, no_controls: bool, as_json: bool) -> int:  # noqa: FBT001 - as above
+def freeze(config: Path | None, *, no_controls: bool, unproven: bool, as_json: bool) -> int:
     """Write the release's manifest, after its nominations' controls have ended as they must."""
     settings = host_settings(config)
     broken = [each for each in _findings(settings) if each.severity is Severity.ERROR]
@@ -46,7 +48,7 @@ def freeze(config: Path | None, no_controls: bool, as_json: bool) -> int:  # noq
         return UsageError.exit_code
     if not no_controls:
         need_keeper()
-    frozen = freeze_release(settings, controls=not no_controls, tell=_tell)
+    frozen = freeze_release(settings, controls=not no_controls, tell=_tell, unproven_too=unproven)
     digest = manifest_digest(frozen.manifest)
     entry = frozen_entry(frozen.manifest.release, digest)
     logged = log_release(settings.checkout / RELEASES, host_keys(config), entry, _tell)
@@ -58,6 +60,8 @@ def freeze(config: Path | None, no_controls: bool, as_json: bool) -> int:  # noq
         click.echo(f"release {frozen.manifest.release}: {what}")
         click.echo(f"  {frozen.path}  sha256 {digest}")
         click.echo(f"  {len(frozen.manifest.planned)} planned attempts; controls {frozen.manifest.controls}")
+        if names := unproven_of(frozen.manifest):
+            click.echo(f"  unproven: {', '.join(names)}")
         for line in logged.lines():
             click.echo(line)
     return 0

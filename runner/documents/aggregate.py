@@ -104,6 +104,8 @@ class Aggregate(Document):
     release: Identifier
     manifest_sha256: Sha256
     controls: Controls
+    unproven: tuple[Identifier, ...] = ()
+    """Nominations that were frozen without a certificate."""
     scripted: bool
     """At least one attempt's model was played from a scenario."""
     direct: bool = False

@@ -214,6 +214,8 @@ class Origin(Shape):
     network: NetworkMode = NetworkMode.GATEWAY
     """`direct`: the agent reached hosts by itself, with a login; what it asked and was answered is not known."""
     controls: Controls
+    proven: bool | None = None
+    """Whether the release was frozen with a certificate of this nomination; null in documents from before."""
 
 
 class End(Shape):

@@ -103,6 +103,8 @@ class FrozenNomination(Shape):
     """Hidden checks, in order."""
     validation: Sha256 | None
     """Digest of the record of its controls; null where they were not run."""
+    certificate: Sha256 | None = None
+    """Digest of the certificate that proves it; null: it was frozen unproven."""
 
 
 class PlannedAttempt(Shape):

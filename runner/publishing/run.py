@@ -18,7 +18,7 @@ from runner.observed import Look, Observed
 from runner.outcome import Outcome, outcome, score, solved, verdict
 from runner.publishing.words import public_facts, public_shot
 from runner.reason import reason
-from runner.reports.markdown import CONTROLS_NOT_RUN, DIRECT, SCRIPTED
+from runner.reports.markdown import CONTROLS_NOT_RUN, DIRECT, SCRIPTED, UNPROVEN
 from runner.roster import NetworkMode
 from runner.schedule import Cell
 from sandbox.termination import Cause
@@ -177,6 +177,7 @@ def notes_of(origin: Origin | None) -> tuple[str, ...]:
         SCRIPTED: origin.scripted,
         DIRECT: origin.network is NetworkMode.DIRECT,
         CONTROLS_NOT_RUN: origin.controls is Controls.NOT_RUN,
+        UNPROVEN: origin.proven is False,
     }
     return tuple(note for note, holds in said.items() if holds)
 

@@ -41,6 +41,7 @@ def tabulate(manifest: Manifest, manifest_sha256: str, observed: Iterable[Observ
         release=manifest.release,
         manifest_sha256=manifest_sha256,
         controls=Controls(manifest.controls),
+        unproven=unproven_of(manifest),
         scripted=any(row.scripted for row in rows),
         direct=any(row.network is NetworkMode.DIRECT for row in rows),
         candidates=tuple(
@@ -50,6 +51,11 @@ def tabulate(manifest: Manifest, manifest_sha256: str, observed: Iterable[Observ
         ),
         attempts=rows,
     )
+
+
+def unproven_of(manifest: Manifest) -> tuple[str, ...]:
+    """Name the nominations that were frozen without a certificate."""
+    return tuple(each.id for each in manifest.nominations if each.certificate is None)
 
 
 def planned(manifest: Manifest) -> tuple[Cell, ...]:

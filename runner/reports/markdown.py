@@ -9,6 +9,7 @@ from runner.reports.marks import UNKNOWN, cell, table
 from runner.roster import Agent
 
 CONTROLS_NOT_RUN = "controls not run: nothing proves that the nominations can be solved, and are not solved already"
+UNPROVEN = "unproven: nominations were frozen without a certificate that hidden checks resist cheats and do not flake"
 DIRECT = (
     "network: direct: some agents reached their makers' hosts by themselves, with a login; what they asked was not "
     "metered, and no budget held"
@@ -57,6 +58,7 @@ def notes(aggregate: Aggregate) -> tuple[str, ...]:
         SCRIPTED: aggregate.scripted,
         DIRECT: aggregate.direct,
         CONTROLS_NOT_RUN: aggregate.controls is Controls.NOT_RUN,
+        UNPROVEN: bool(aggregate.unproven),
     }
     return tuple(note for note, holds in said.items() if holds)
 

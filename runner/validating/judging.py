@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from runner.documents.certificate import Certificate, ProvenControl
+from runner.documents.certificate import Certificate, ProvenControl, ProvenVerdict
 
 _REFUSED = frozenset({"base", "unrelated", "wrong", "half"})
 
@@ -24,21 +24,32 @@ def problems(certificate: Certificate) -> Iterator[str]:
 
 
 def _problems(control: ProvenControl, repeats: int, base: Mapping[str, Decimal]) -> Iterator[str]:
-    passed = [each for each in control.verdicts if each.passed]
     failed = [each.evaluator for each in control.verdicts if each.passed < repeats]
     if control.kind in _REFUSED:
-        if len(passed) == len(control.verdicts):
-            yield f"{control.name} passes every evaluator"
-        elif control.kind == "wrong" and not any(each.failed_cases for each in control.verdicts):
-            yield f"{control.name} fails, and no case says why"
+        yield from _not_refused(control)
     elif failed:
         yield f"{control.name} fails {', '.join(failed)}"
     if control.kind == "half":
         yield from _not_between(control, base)
     if control.kind == "unrelated":
-        for each in control.verdicts:
-            if each.score is not None and Decimal(each.score) != base.get(each.evaluator):
-                yield f"a change that has nothing to do with it moves the score of {each.evaluator} to {each.score}"
+        yield from _moved(control, base)
+
+
+def _not_refused(control: ProvenControl) -> Iterator[str]:
+    if all(each.passed for each in control.verdicts):
+        yield f"{control.name} passes every evaluator"
+    elif control.kind == "wrong" and not any(map(_says_why, control.verdicts)):
+        yield f"{control.name} fails, and neither a case nor a score says why"
+
+
+def _says_why(verdict: ProvenVerdict) -> bool:
+    return bool(verdict.failed_cases) or (verdict.score is not None and Decimal(verdict.score) < 1)
+
+
+def _moved(control: ProvenControl, base: Mapping[str, Decimal]) -> Iterator[str]:
+    for each in control.verdicts:
+        if each.score is not None and Decimal(each.score) != base.get(each.evaluator):
+            yield f"a change that has nothing to do with it moves the score of {each.evaluator} to {each.score}"
 
 
 def _not_between(control: ProvenControl, base: Mapping[str, Decimal]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Validating a nomination in the clean room: its controls again and again, mutants of its solution, the exploit suite."""
+"""Validating a nomination in the clean room: its controls again and again, mutants, the exploit suite."""
 
 import difflib
 import subprocess
@@ -32,8 +32,8 @@ ROUNDS = 3
 
 SURROUNDINGS = (
     (("TZ", "UTC"), ("LC_ALL", "C.UTF-8")),
-    (("TZ", "Asia/Kathmandu"), ("LC_ALL", "C"), ("PYTHONHASHSEED", "1")),
-    (("TZ", "America/St_Johns"), ("LANG", "en_US.UTF-8"), ("PYTHONHASHSEED", "4242")),
+    (("TZ", "Asia/Kathmandu"), ("LC_COLLATE", "C"), ("LC_NUMERIC", "C"), ("PYTHONHASHSEED", "1")),
+    (("TZ", "America/St_Johns"), ("LC_ALL", "C.UTF-8"), ("LANGUAGE", "de"), ("PYTHONHASHSEED", "4242")),
 )
 """Variables of the rounds, in turn; interpreters that are told to ignore them have a random hash seed anyway."""
 

@@ -68,6 +68,9 @@ def _patch(opened: Opened) -> bytes | None:
 def _check_origin(opened: Opened, origin: Origin, scope: Scope, name: str) -> Iterator[Finding]:
     file = opened.file(name)
     yield from differ(file, "controls", origin.controls, Controls(scope.manifest.controls))
+    if origin.proven is not None:
+        proven = nomination_of(scope, opened.trial).certificate is not None
+        yield from differ(file, "proven", origin.proven, proven)
     candidate = scope.manifest.candidate(opened.trial.candidate)
     routes = {route.id: route for route in scope.manifest.routes}
     scripted = candidate.route in routes and routes[candidate.route].is_scripted

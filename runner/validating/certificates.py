@@ -1,0 +1,103 @@
+"""The certificate that lies with a nomination: read, held against what it speaks of, asked for, kept with evidence."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from runner.artifacts import keep_folder, make_private
+from runner.canonical import canonical, parse, sha256
+from runner.documents.certificate import Certificate
+from runner.errors import ControlError, DocumentErrors
+from runner.nomination import Nomination, nomination_digest
+from runner.release import PreparedNomination, PreparedRelease
+from runner.validating.judging import problems
+from runner.validating.validation import evaluator_digests
+
+CERTIFICATE = "records/certificate.json"
+"""Its place in the nomination's folder."""
+
+CERTIFICATES = "certificates"
+"""Folder of a release's evidence; one folder a certificate, named by its digest."""
+
+KEPT_AS = "certificate.json"
+
+_MEND = "run: runner validate --nomination {}, or freeze with --unproven, which every later document says"
+
+
+def read_certificate(nomination: Nomination) -> Certificate | None:
+    """Read a nomination's certificate; None where there is none.
+
+    Raises:
+        DocumentError, DocumentErrors: the file is none.
+    """
+    stored = nomination.find(CERTIFICATE)
+    return None if stored is None else parse(Certificate, stored.read(), str(stored.place))
+
+
+def certificate_digest(certificate: Certificate) -> str:
+    """Give what a manifest calls a certificate by."""
+    return sha256(canonical(certificate))
+
+
+def doubts(prepared: PreparedNomination, certificate: Certificate | None) -> Iterator[str]:
+    """Say in a sentence each why a certificate does not prove a nomination."""
+    if certificate is None:
+        yield "no certificate"
+        return
+    found: dict[str, tuple[object, object]] = {
+        "nomination": (certificate.nomination_sha256, nomination_digest(prepared.nomination)),
+        "fixture": (certificate.fixture_sha256, prepared.fixture.digest),
+        "solution": (certificate.solution_sha256, prepared.solution.digest),
+        "evaluator": (dict(certificate.evaluators), evaluator_digests(prepared)),
+    }
+    for what, (proven, present) in found.items():
+        if proven != present:
+            yield f"a certificate of another {what}"
+    yield from problems(certificate)
+
+
+def unproven(prepared: PreparedNomination) -> ControlError | None:
+    """Give the error that names why a nomination is not proven; None where it is."""
+    why = tuple(doubts(prepared, read_certificate(prepared.nomination)))
+    if not why:
+        return None
+    return ControlError(
+        file=prepared.nomination.file,
+        field=CERTIFICATE,
+        found="; ".join(why[:5]),
+        expected="a certificate that proves this nomination",
+        mend=_MEND.format(prepared.nomination.id),
+    )
+
+
+def with_certificates(prepared: PreparedRelease, *, unproven_too: bool) -> PreparedRelease:
+    """Give the release with the digest of each certificate that proves its nomination.
+
+    Raises:
+        DocumentErrors: nominations that are not proven, all of them together; none with `unproven_too`.
+    """
+    problems = [error for each in prepared.nominations if (error := unproven(each)) is not None]
+    if problems and not unproven_too:
+        raise DocumentErrors(errors=tuple(problems))
+    return replace(prepared, nominations=tuple(_certified(each, problems) for each in prepared.nominations))
+
+
+def _certified(nomination: PreparedNomination, problems: list[ControlError]) -> PreparedNomination:
+    certificate = read_certificate(nomination.nomination)
+    if certificate is None or nomination.nomination.file in {each.file for each in problems}:
+        return nomination
+    return replace(nomination, certificate=certificate_digest(certificate))
+
+
+def keep_certificates(store: Path, prepared: PreparedRelease) -> None:
+    """Put the certificates that a manifest names into the private store.
+
+    Raises:
+        StorageError: the disk failed.
+    """
+    for nomination in prepared.nominations:
+        certificate = read_certificate(nomination.nomination)
+        if nomination.certificate is not None and certificate is not None:
+            make_private(store)
+            data = canonical(certificate)
+            keep_folder(store / prepared.config.release / CERTIFICATES, sha256(data), {KEPT_AS: data})

@@ -1,0 +1,67 @@
+"""Validating the nominations of a release configuration, and leaving a certificate with each."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.canonical import canonical
+from runner.documents.certificate import Certificate
+from runner.durable import replace_file
+from runner.errors import UsageError
+from runner.freezer import accounts_of
+from runner.inputs import load_inputs
+from runner.preparing import open_workbench, prepare
+from runner.release import PreparedNomination
+from runner.selection import select
+from runner.settings import Settings
+from runner.staging import Stages
+from runner.validating.certificates import CERTIFICATE, unproven
+from runner.validating.validation import ground, validate
+from sandbox.client import open_sandbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validated:
+    """A certificate, and where it was put."""
+
+    certificate: Certificate
+    path: Path
+
+
+def validate_release(
+    settings: Settings,
+    wanted: tuple[str, ...],
+    repeats: int,
+    tell: Callable[[str], None],
+    *,
+    only_stale: bool = False,
+) -> Iterator[Validated]:
+    """Validate nominations one after another; each certificate is written as soon as it is there.
+
+    Raises:
+        UsageError, DocumentErrors: a name means nothing, or inputs are broken.
+        EvaluatorError, SandboxError: a fault.
+        StorageError: a certificate cannot be written.
+    """
+    inputs = load_inputs(settings)
+    ids = select(inputs.config.nomination_ids, wanted, lambda name: (name,), "nomination")
+    workbench = open_workbench(inputs.places, settings)
+    prepared = {each.nomination.id: each for each in prepare(inputs, settings, workbench, {}).nominations}
+    todo = [prepared[name] for name in ids if not only_stale or unproven(prepared[name]) is not None]
+    if not todo:
+        return
+    with open_sandbox(inputs.places.state, accounts_of(inputs.config)) as sandbox:
+        stages = Stages(sandbox=sandbox, workbench=workbench, limits=inputs.config.limits)
+        for each in todo:
+            place = ground(each, stages.staged(each), workbench.repository)
+            certificate = validate(place, repeats, tell)
+            path = _place(each)
+            replace_file(path, canonical(certificate))
+            yield Validated(certificate=certificate, path=path)
+
+
+def _place(prepared: PreparedNomination) -> Path:
+    nomination = prepared.nomination
+    if not (nomination.folder / "nomination.toml").is_file():
+        raise UsageError(f"{nomination.id} has no folder of its own for a certificate; write it as a folder")
+    return nomination.folder / CERTIFICATE
