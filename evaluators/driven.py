@@ -31,6 +31,9 @@ SIDE = Path(__file__).with_name("split_side")
 SIDE_TARGET = "/opt/side"
 DRIVER_TARGET = "/opt/driver"
 
+VERSION = 1
+"""Raised when the same conversation may be judged otherwise."""
+
 _PROGRAMS = (("PATH", "/usr/bin:/bin"), ("HOME", AGENT_HOME), ("LANG", "C.UTF-8"))
 """What programs of a submission start with."""
 
@@ -58,6 +61,7 @@ class Driven:
         """SHA-256 over both sides' programs, private files and options."""
         whole = {
             "kind": self.spec.kind,
+            "version": VERSION,
             "side": _digests(self.side),
             "files": _digests(self.files),
             "options": as_values(self.spec.options),

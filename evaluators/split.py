@@ -80,8 +80,10 @@ class _Talk:
         """Move frames until the driver has ended."""
         while not self.driver.ended:
             for key, _ in self.selector.select():
-                serve, end = key.data
-                serve(end)
+                # A side that has just ended was read to its end: what was ready of it is served already.
+                if key.fd in self.selector.get_map():
+                    serve, end = key.data
+                    serve(end)
             self._wake()
 
     def open(self) -> None:

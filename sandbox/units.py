@@ -27,7 +27,8 @@ SOCKET_BYTES = 64 * MIB
 _END_SECONDS = 60.0
 """How long a killed unit may take to be gone: a process that waits for a slow disk dies late, and is no fault."""
 _POLL_SECONDS = 2.0
-_KEY_SECONDS = 5.0
+_KEY_SECONDS = 10.0
+"""How long a gone account may still own kernel keys: they are collected late where a machine is busy."""
 _STEP_SECONDS, _DEATH_SECONDS = 0.002, 0.0005
 
 

@@ -183,7 +183,9 @@ class Bench:
         return self.store / candidate / "clamp/attempt-1"
 
     def argv(self, *words: str) -> list[str]:
-        return [str(RUNNER), "--config", str(self.config), *words]
+        # The nominations of tests are small and nobody has proven them: see test_validate.py.
+        more = ("--unproven",) if words[:1] == ("freeze",) and "--proven" not in words else ()
+        return [str(RUNNER), "--config", str(self.config), *(each for each in words if each != "--proven"), *more]
 
     def start(self, *words: str, within: tuple[str, ...] = ()) -> "subprocess.Popen[str]":
         pipe = subprocess.PIPE

@@ -336,3 +336,8 @@ def test_weights_that_are_wrong_are_refused(tmp_path: Path, weights: object) -> 
     table = {"script": "checks.py", "weights": weights}
     with pytest.raises(EvaluatorError):
         build_checks(EvaluatorSpec(id="hidden", kind="checks", options=table, folder=tmp_path))
+
+
+def test_sides_that_end_in_the_same_moment_are_no_fault(tmp_path: Path) -> None:
+    held = court(tmp_path, driver("restart()", "check('one', True)"), ["one"])
+    assert all(held.judge({}).passed for _ in range(4))

@@ -1,0 +1,53 @@
+"""The exploit suite: made for a nomination's own files, and each cheat really changes something."""
+
+import pytest
+
+from runner.validating import cheats as suite
+from runner.validating.cheats import Target, cheats
+from sandbox.tree import Kind
+
+BASE = b"def size(n):\n    return n\n"
+
+
+def test_a_python_nomination_meets_two_dozen_cheats_and_more() -> None:
+    made = cheats(Target(files={"pkg/size.py": BASE}, root="."))
+    names = [each.name for each in made]
+    assert len(made) >= 40
+    assert len(set(names)) == len(names)
+    assert {"exit 0 at import", "objects that are equal to everything", "conftest files", "stale bytecode"} <= {*names}
+    assert {"tests rewritten in the background", "the evaluator read from disk", "planted results"} <= {*names}
+
+
+def test_code_goes_before_the_base_or_in_its_place() -> None:
+    made = {each.name: each.changes for each in cheats(Target(files={"size.py": BASE}, root="."))}
+    before, instead = made["exit 0 at import"], made["exit 0 in every call"]
+    assert before.blobs(before.entries[0].sha256 or "").endswith(BASE)
+    assert BASE not in instead.blobs(instead.entries[0].sha256 or "")
+
+
+@pytest.mark.parametrize("name", sorted(suite._PYTHON))
+def test_every_python_cheat_is_code(name: str) -> None:
+    payload, _ = suite._PYTHON[name]
+    compile(payload, name, "exec")
+
+
+def test_javascript_and_data_have_cheats_of_their_own() -> None:
+    script = {each.name for each in cheats(Target(files={"index.js": b"x"}, root="."))}
+    assert "process.exit(0) at import" in script
+    assert "exit 0 at import" not in script
+    data = {each.name for each in cheats(Target(files={"answer.json": b""}, root="."))}
+    assert {"an empty list", "output is a link to nothing"} <= data
+    assert "the work is removed" not in data
+
+
+def test_what_lies_beside_lies_at_the_fixtures_root() -> None:
+    made = {each.name: each.changes for each in cheats(Target(files={"app/size.py": BASE}, root="app"))}
+    paths = {entry.path for entry in made["modules that shadow"].entries}
+    assert paths
+    assert all(path.startswith(b"app/") for path in paths)
+
+
+def test_links_and_removals_are_changes_too() -> None:
+    made = {each.name: each.changes.entries for each in cheats(Target(files={"size.py": BASE}, root="."))}
+    assert [entry.kind for entry in made["output is a link to nothing"]] == [Kind.LINK]
+    assert [entry.kind for entry in made["the work is removed"]] == [Kind.GONE]
