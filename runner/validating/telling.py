@@ -1,5 +1,6 @@
 """What a prompt gives away: hidden names, what the fix brings into the code, and commits. Pure."""
 
+import builtins
 import re
 from collections.abc import Iterator
 
@@ -20,7 +21,7 @@ def told_away(nomination: Nomination, fixture: Fixture, solution: Solution) -> I
     Names of the fix that are part of what is asked for stand in the nomination's `tells`.
     """
     yield from (str(found.message) for found in leaks(nomination))
-    prompt, allowed = nomination.prompt, set(nomination.spec.tells)
+    prompt, allowed = nomination.prompt, {*nomination.spec.tells, *dir(builtins)}
     before = _words(fixture.contents.get(entry.sha256) for entry in fixture.entries if entry.sha256)
     after = _words(
         solution.change.blobs(entry.sha256)

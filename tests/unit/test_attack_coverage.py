@@ -1,4 +1,4 @@
-"""docs/attacks.md names, for every attack of six classes, where it is tried; and what it names is there."""
+"""docs/attacks.md names, for every attack of seven classes, where it is tried; and what it names is there."""
 
 import re
 from pathlib import Path
@@ -20,11 +20,15 @@ NUMBERS = {
     "Evidence": (155, 156, 157, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170),
     "The machine": (171, 172, 173, 174, 175, 176, 177, 178, 179, 181, 182, 184, 185, 187, 188, 189, 190, 191, 192),
     "The network": (194, 195, 196, 197, 200, 201, 204),
+    "The grader": (
+        *(77, 78, 79, 80, 81, 84, 86, 87, 88, 89, 91, 92, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103),
+        *(105, 107, 108, 109, 110, 111, 112, 113, 114, 116),
+    ),
     "The judge": (
         *(131, 132, 134, 135, 137, 138, 139, 140, 141, 142, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153),
     ),
 }
-"""The catalogue's numbers by class: sandbox, workspace-capture, artifact, resource, network, judge."""
+"""The catalogue's numbers by class: sandbox, workspace-capture, artifact, resource, network, grader, judge."""
 ROW = re.compile(r"\| (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|")
 TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 
