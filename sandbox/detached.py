@@ -50,12 +50,13 @@ def _unit(argv: Sequence[str], name: str, given: int, log: int) -> Detached:
     unit = f"{name}.service"
     with open_bus() as bus:
         bus.start(unit, detached_properties(argv, given, log))
-    return Detached(name=unit, ended=lambda: _is_over(unit))
+    return Detached(name=unit, ended=lambda: _is_gone(unit))
 
 
-def _is_over(unit: str) -> bool:
+def _is_gone(unit: str) -> bool:
+    """Whether the manager has forgotten a unit, as it does once that ended; one that is not begun yet is known."""
     with open_bus() as bus:
-        return bus.state(unit).is_over
+        return not bus.is_loaded(unit)
 
 
 def detached_properties(argv: Sequence[str], given: int, log: int) -> tuple[Property, ...]:
