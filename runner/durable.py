@@ -220,7 +220,10 @@ def append_file(path: Path, data: bytes, *, disk: Disk = DISK) -> None:
     """
     with _storage(path), _opened(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, disk, 0o644) as out:
         before = os.fstat(out).st_size
-        if not before:
+        if before:
+            # A runner that was killed may have left its last bytes unsynced: never are those of two calls in doubt.
+            disk.sync(out)
+        else:
             # First the name, then the bytes: whoever finds a byte in it need not ask whether its name lasts.
             _sync(path.parent, disk)
         whole = False

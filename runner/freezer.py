@@ -6,6 +6,7 @@ from pathlib import Path
 
 from runner.config import ReleaseConfig
 from runner.documents.manifest import Manifest
+from runner.durable import settle_name
 from runner.errors import UsageError
 from runner.freezing import Stage, find_records, keep_records, with_controls
 from runner.inputs import Inputs, load_inputs
@@ -94,7 +95,9 @@ def freeze_release(
         SandboxError, EvaluatorError: a fault.
     """
     inputs = load_inputs(settings)
-    if manifest_path(settings.checkout / RELEASES, inputs.config.release).exists():
+    path = manifest_path(settings.checkout / RELEASES, inputs.config.release)
+    if path.exists():
+        settle_name(path.parent)  # Whoever froze it may have been killed before its name was sure to last.
         return load_frozen(settings)
     workbench = open_workbench(inputs.places, settings)
     prepared = with_certificates(prepare(inputs, settings, workbench, {}), unproven_too=unproven_too)

@@ -8,7 +8,7 @@ of anything makes all changes of names before it last too (`ordered`, as journal
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 Node = int
@@ -181,15 +181,22 @@ def _subsets(lasting: Names, changes: list[dict[str, Node | None]]) -> Iterator[
 
 def _contents(versions: list[bytes]) -> set[bytes]:
     """Give what a file may hold whose last sync was at the first of its versions."""
-    lasting, new = versions[0], versions[-1]
     found = set(versions)
-    for each in versions[1:]:
-        grown = len(each) - len(lasting)
-        if grown > 0 and each.startswith(lasting):
-            found.add(each[: len(lasting) + (grown + 1) // 2])
-            found.add(lasting + bytes(grown))
-            found.add(lasting + bytes(grown // 2) + each[len(lasting) + grown // 2 :])
-    return found if len(versions) > 1 else {new}
+    for before, after in pairwise(versions):
+        if len(after) > len(before) and after.startswith(before):
+            found |= set(_torn(before, after, versions[-1]))
+    return found
+
+
+def _torn(before: bytes, after: bytes, last: bytes) -> Iterator[bytes]:
+    """Give what may be there of bytes that were added: a part, or zeros for all of them or a part."""
+    size = len(after) - len(before)
+    half = len(before) + (size + 1) // 2
+    yield after[:half]
+    yield before + bytes(size)
+    yield before + bytes(half - len(before)) + after[half:]
+    if last.startswith(after):
+        yield before + bytes(half - len(before)) + last[half:]
 
 
 def crashes(trace: Sequence[Event], *, ordered: bool = False, known: int = 0) -> Iterator[Crash]:

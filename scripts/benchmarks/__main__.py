@@ -12,7 +12,7 @@ from quiet import move_ms, precedence
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the small release of the tests is run too
 
-NAMES = ("unit", "capture", "attempt", "gateway", "grading", "ratings", "judging", "scan", "verify")
+NAMES = ("unit", "capture", "attempt", "gateway", "grading", "ratings", "judging", "scan", "verify", "crash")
 
 
 def _leave(number: int, _frame: object) -> None:
