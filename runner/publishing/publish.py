@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.canonical import canonical, sha256
+from runner.disk import DISK, Disk
 from runner.documents.manifest import Manifest
 from runner.documents.publish_allow import PublishAllow
 from runner.documents.published import Allowed, AllowedFinding
@@ -111,7 +112,7 @@ def make_ready(store: Store, manifest: Manifest, scanning: Scanning, incomplete:
     )
 
 
-def is_published(results: Path, ready: Ready) -> bool:
+def is_published(results: Path, ready: Ready, *, disk: Disk = DISK) -> bool:
     """Whether the release stands there already, byte for byte; its signed files are checked elsewhere.
 
     Raises:
@@ -123,11 +124,11 @@ def is_published(results: Path, ready: Ready) -> bool:
     differences = tuple(_differences(folder, ready))
     if differences:
         raise OtherwisePublishedError(folder=str(folder), differences=differences)
-    settle_name(folder)
+    settle_name(folder, disk=disk)
     return True
 
 
-def write_release(results: Path, ready: Ready, sign: Sign) -> Path:
+def write_release(results: Path, ready: Ready, sign: Sign, *, disk: Disk = DISK) -> Path:
     """Write a release and its signed files, once: it is there whole, or not at all.
 
     Raises:
@@ -137,10 +138,10 @@ def write_release(results: Path, ready: Ready, sign: Sign) -> Path:
     signed = sign(ready.digests, ready.leaves)
     files = {**ready.files, **signed}
     try:
-        with unfinished(results, ready.release) as temporary:
+        with unfinished(results, ready.release, disk=disk) as temporary:
             for path in sorted(files):
-                write_file(temporary, path, files[path])
-            settle(temporary, writable=True)
+                write_file(temporary, path, files[path], disk=disk)
+            settle(temporary, writable=True, disk=disk)
             _read_back(temporary, files)
     except SealTakenError as error:
         raise OutrunError(folder=str(results / ready.release)) from error

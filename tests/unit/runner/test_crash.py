@@ -22,6 +22,7 @@ from runner.durable import TEMPORARY, append_file, cut_file, make_folders, new_f
 from runner.errors import SealBrokenError, SealTakenError, UsageError
 from runner.journal import read_journal
 from runner.journal import whole_lines as whole_lines_of
+from runner.publishing.publish import OtherwisePublishedError, Ready, is_published, write_release
 from runner.recovering import recover, sealed_parts
 from runner.release import load_manifest, manifest_path, write_manifest
 from runner.schedule import Standing
@@ -38,6 +39,8 @@ TRIAL = Trial(release="pilot", manifest_sha256="a" * 64, candidate="oracle", nom
 BOND = Bond(kind=SealKind.SUBMISSION, trial=TRIAL)
 FILES = {"candidate.diff": b"diff\n", "streams/stdout": b"told\n"}
 LINES = (b'{"n":1}\n', b'{"n":22}\n', b'{"n":333}\n')
+
+READY = Ready(release="pilot", files=FILES, leaves=(), allowed=(), incomplete=0)
 
 Protocol = Callable[[Path, RecordingDisk], None]
 """Writes below a folder, and tells in the trace what is done."""
@@ -218,6 +221,24 @@ def test_a_manifest_that_was_frozen_lasts_also_when_it_was_found_frozen(memory: 
 
 def well() -> FailingDisk:
     return FailingDisk(number=0, fault=None)
+
+
+def test_a_publication_is_there_whole_or_not_at_all_and_stays_once_told(memory: Path) -> None:
+    def publish(root: Path, disk: RecordingDisk) -> None:
+        if not is_published(root / "results", READY, disk=disk):
+            write_release(root / "results", READY, lambda *_: {"SHA256SUMS": b"sums\n"}, disk=disk)
+        disk.tell("published")
+
+    def check(place: Path, told: Told) -> tuple[bool, bool]:
+        try:
+            stands = is_published(place / "results", READY, disk=well())
+        except OtherwisePublishedError:
+            return True, False
+        sums = place / "results" / "pilot" / "SHA256SUMS"
+        return stands and (not sums.exists() or sums.read_bytes() != b"sums\n"), bool(told) and not stands
+
+    assert explored(memory, publish, check) == Tally(44, 0, 0)
+    assert killed_and_again(memory, publish, check) == Tally(105, 0, 0)
 
 
 def add_lines(file: Path, disk: Disk, tell: Callable[[bytes], None]) -> None:

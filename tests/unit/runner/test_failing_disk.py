@@ -18,6 +18,7 @@ from runner.disk import Disk
 from runner.documents.seal import SealKind, Trial
 from runner.durable import TEMPORARY, append_file, cut_file, new_file, settle_file, settle_name
 from runner.errors import SealTakenError, StorageError
+from runner.publishing.publish import Ready, is_published, write_release
 from runner.release import load_manifest, manifest_path, write_manifest
 from tests.disks import FAULTS, FailingDisk, Fault
 from tests.unit.runner.evidence_maker import a_manifest
@@ -26,6 +27,8 @@ MANIFEST = a_manifest()
 TRIAL = Trial(release="pilot", manifest_sha256="a" * 64, candidate="oracle", nomination="slugs", attempt=1, try_=1)
 BOND = Bond(kind=SealKind.SUBMISSION, trial=TRIAL)
 FILES = {"candidate.diff": b"diff\n", "streams/stdout": b"told\n"}
+
+READY = Ready(release="pilot", files=FILES, leaves=(), allowed=(), incomplete=0)
 
 Work = Callable[[Path, Disk], object]
 Look = Callable[[Path], bool]
@@ -61,6 +64,15 @@ def freeze(root: Path, disk: Disk) -> None:
 def is_frozen(root: Path) -> bool:
     file = manifest_path(root / "releases", MANIFEST.release)
     return file.parent.exists() and load_manifest(file) == MANIFEST
+
+
+def publish(root: Path, disk: Disk) -> None:
+    if not is_published(root / "results", READY, disk=disk):
+        write_release(root / "results", READY, lambda *_: {"SHA256SUMS": b"sums\n"}, disk=disk)
+
+
+def stands_published(root: Path) -> bool:
+    return is_published(root / "results", READY, disk=well()) and (root / "results/pilot/SHA256SUMS").exists()
 
 
 def derive(root: Path, disk: Disk) -> None:
@@ -125,6 +137,7 @@ WORKS = [
     pytest.param(seal, seal, is_sealed, 40, id="seal"),
     pytest.param(begin, begin, is_begun, 20, id="begin"),
     pytest.param(freeze, freeze, is_frozen, 20, id="freeze"),
+    pytest.param(publish, publish, stands_published, 34, id="publication"),
     pytest.param(derive, derive, is_derived, 13, id="derived file"),
     pytest.param(review, review, is_reviewed, 17, id="new file"),
     pytest.param(log, log_again, is_logged, 5, id="growing file"),
