@@ -30,8 +30,8 @@ def candidate(program: Program, limits: Limits, workspace: WorkspaceId, gate: Ga
     return _spec(Role.CANDIDATE, program, limits, workspace=workspace, network=_through(gate))
 
 
-def judge(program: Program, limits: Limits, workspace: WorkspaceId, gate: Gate) -> UnitSpec:
-    """A judge at work on what it reads, with the gate as its only peer."""
+def judge(program: Program, limits: Limits, workspace: WorkspaceId | None, gate: Gate) -> UnitSpec:
+    """A judge at work on what it reads, with the gate as its only peer; without a workspace it has its question alone."""
     return _spec(Role.JUDGE, program, limits, workspace=workspace, network=_through(gate))
 
 

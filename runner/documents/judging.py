@@ -197,6 +197,8 @@ class Asked(Shape):
     """Whether the reference solution was shown, projected to the allowed paths."""
     answer_sha256: Sha256 | None
     """Of the answer's text, which is kept privately; null where none came."""
+    ledger_sha256: Sha256 | None = None
+    """Of the lines of what was asked of the provider, which lie beside; null where nothing was."""
     duration_ms: Milliseconds
     tokens: Tokens = Tokens()
     cost: DecimalText | None = None
