@@ -101,7 +101,7 @@ class ReleaseLimits(Shape):
     evaluators: PhaseLimits = PhaseLimits()
     """Each evaluator's unit."""
     judges: PhaseLimits = PhaseLimits()
-    """A judge's unit; frozen, and not applied yet."""
+    """A judge's unit."""
 
 
 class RetryPolicy(Shape):

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from runner.config import ReleaseConfig
 from runner.finding import Finding, Subject
-from runner.roster import Status
+from runner.gateway.routes import PROTOCOLS, speaks
+from runner.roster import Agent, Status
 
 
 def judge_findings(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
@@ -17,8 +18,27 @@ def judge_findings(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]
         if isinstance(criterion, str):
             message = f"{criterion} has no anchors, so each judge understands its points as it likes"
             yield subject.warning(f"criteria[{index}]", message, "write it with 'id', 'asks' and 'anchors'")
+    yield from _reached(config, subject)
     yield from _families(config, subject)
     yield from _fallback(config, subject)
+
+
+def _reached(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
+    """Find judges that cannot be asked, or whose spending nothing bounds."""
+    for index, judge in enumerate(config.judges):
+        field, route = f"judges[{index}]", config.route(judge.route)
+        if judge.agent is not Agent.SINGLE_SHOT:
+            message = (
+                f"{judge.id} would look around in a workspace by agent {judge.agent}, and judges are not given one"
+            )
+            yield subject.error(f"{field}.agent", message, "remove 'agent': a judge is asked for one plain completion")
+        if route is not None and not speaks(route, "chat"):
+            message = f"judges are asked by {PROTOCOLS['chat']}, and route {route.id} speaks {route.protocol}"
+            yield subject.error(f"{field}.route", message, f"name a route whose protocol is {PROTOCOLS['chat']}")
+        budget = judge.budget
+        if route is not None and not route.is_scripted and budget.usd is None and budget.completion_tokens is None:
+            mend = "add a budget with usd or completion_tokens: it holds for each call"
+            yield subject.warning(f"{field}.budget", "nothing bounds what a call may spend", mend)
 
 
 def _families(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:

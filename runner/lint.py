@@ -15,6 +15,7 @@ from runner.gateway.routes import PROTOCOLS, speaks
 from runner.host_copies import host_copies
 from runner.inputs import Inputs
 from runner.judge_lint import judge_findings
+from runner.judging.archive import JUDGING
 from runner.nomination import PATCH_SUFFIX
 from runner.nomination_lint import Aids, fixed_distributions, lint_nomination
 from runner.proof import PROOFS
@@ -27,6 +28,7 @@ __all__ = ["Aids", "Finding", "Severity", "lint", "usual_aids"]
 _TAKEN = {
     CONTROLS: "the controls' records",
     CERTIFICATES: "the certificates",
+    JUDGING: "the judging",
     PROOFS: "the proofs of the walls",
 }
 """Names that mean something else where candidates' evidence is kept."""

@@ -11,6 +11,7 @@ from runner.documents.controls import ControlsRecord
 from runner.documents.manifest import FrozenNomination, Manifest
 from runner.errors import UsageError
 from runner.freezing import CONTROLS, RECORD
+from runner.judging.archive import JUDGING
 from runner.parsing import read_file
 from runner.proof import PROOFS
 from runner.release import MANIFEST_BYTES
@@ -21,6 +22,7 @@ from runner.validating.certificates import CERTIFICATES, KEPT_AS
 from runner.verification.attempts import AttemptVerifier, Planned
 from runner.verification.folders import Reader
 from runner.verification.journal import take_apart
+from runner.verification.judging import check_judging
 from runner.verification.model import Finding, Rebuild, Scope, differ
 from runner.verification.proofs import read_proofs
 from runner.verification.validating import Schemas
@@ -99,7 +101,7 @@ class _Surroundings:
     def _folders(self) -> Iterator[Path]:
         """List the folders of candidates, nominations and attempts; nothing below a stranger."""
         top = self.store.root / self.store.release
-        records = {top / CONTROLS, top / CERTIFICATES, top / PROOFS}
+        records = {top / CONTROLS, top / CERTIFICATES, top / PROOFS, top / JUDGING}
         level = [top]
         for _ in range(3):
             below = (folder for each in level if each.is_dir() for folder in sorted(each.iterdir()))
@@ -133,19 +135,22 @@ def verify_release(
     journal = take_apart(store, cells)
     jobs = [Planned(cell=cell, lines=journal.lines.get(cell, ())) for cell in cells]
     checked = tuple(in_order(AttemptVerifier(store, scope, proven, journal.last), jobs, workers))
+    judging = check_judging(store, manifest, beside.reader)
     return VerifyReport(
         findings=(
             *proven.findings,
             *beside.findings,
             *(found for each in checked for found in each.findings),
             *journal.report.findings,
+            *judging.findings,
         ),
         folders=sum(each.folders for each in checked),
-        files=len(proven.known) + beside.files + sum(each.files for each in checked),
-        unfinished=tuple(why for each in checked for why in each.unfinished),
+        files=len(proven.known) + beside.files + judging.files + sum(each.files for each in checked),
+        unfinished=(*(why for each in checked for why in each.unfinished), *judging.unfinished),
         unchecked=(
             *(why for each in checked for why in each.unchecked),
             *journal.report.unchecked,
+            *judging.unchecked,
             *(() if rebuild is not None else (NOT_REBUILT,)),
         ),
     )

@@ -13,6 +13,7 @@ _COMMANDS = {
     "validate": ("runner.cli.validate", "Prove nominations before money is spent on them."),
     "freeze": ("runner.cli.plan", "Run the controls and write the release's manifest."),
     "pilot": ("runner.cli.run", "Run the planned attempts of a frozen release."),
+    "judge": ("runner.cli.judge", "Let judges look at sealed submissions, without names."),
     "evaluate": ("runner.cli.evaluate", "Grade sealed submissions again, as new gradings."),
     "status": ("runner.cli.watch", "Say how far a release has come, and what its pilots do."),
     "stop": ("runner.cli.watch", "End a release's pilots, after their current attempt or now."),

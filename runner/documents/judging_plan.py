@@ -20,7 +20,7 @@ class PlannedAsking(Shape):
 
 
 class JudgingPlan(Document):
-    """judging/plans/<N>/plan.json: all askings about the submissions that were sealed when it was made. The last counts.
+    """judging/plans/<N>/plan.json: all askings about the submissions that were sealed by then. The last one counts.
 
     Another one is made where more submissions are there, or other pairs are wanted; what was answered stays.
     """

@@ -1,5 +1,7 @@
 """Scenario files: what the scripted provider answers, step by step."""
 
+import json
+import re
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, JsonValue, model_validator
@@ -39,6 +41,9 @@ class Answer(Shape):
     """What the model says."""
     text_times: Annotated[int, Field(ge=1)] = 1
     """How often it says that, one after the other: a long answer from a short script."""
+    fills: dict[str, str] = Field(default_factory=dict)
+    """What stands for `{{name}}` in the text, by name: a regular expression, of which the first group that is found in
+    the first user message is put there, as JSON writes it within a string."""
     reasoning: str | None = None
     """What it says of its thoughts."""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -47,6 +52,15 @@ class Answer(Shape):
     """Default: `tool_calls` where there are some, else `stop`."""
     model: str | None = None
     """Another model than was asked for, as routers sometimes answer."""
+
+    def filled(self, prompt: str) -> "Answer":
+        """Give the answer with its text filled from a prompt; what is not found there stays as it is."""
+        text = self.text
+        for name, pattern in self.fills.items():
+            found = re.search(pattern, prompt)
+            if text is not None and found is not None:
+                text = text.replace("{{" + name + "}}", json.dumps(found[1])[1:-1])
+        return self.model_copy(update={"text": text})
 
 
 class Fail(Shape):

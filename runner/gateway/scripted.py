@@ -149,10 +149,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._error(voice, step.fail.status, step.fail.message, step.fail.code, step.fail.retry_after)
         elif step.raw is not None:
             self._send(step.raw.status, step.raw.content_type, step.raw.body.encode())
-        elif step.answer is not None and asked.get("stream"):
-            self._stream(step, voice.events(step, step.answer, asked))
         elif step.answer is not None:
-            self._whole(200, voice.whole(step, step.answer, asked), cut=step.cut_after)
+            answer = step.answer.filled(voice.prompt(asked))
+            if asked.get("stream"):
+                self._stream(step, voice.events(step, answer, asked))
+            else:
+                self._whole(200, voice.whole(step, answer, asked), cut=step.cut_after)
 
     def _error(self, voice: Voice, status: int, message: str, code: str | None, retry_after: str | None = None) -> None:
         self._whole(status, voice.error(status, message, code), retry_after=retry_after)

@@ -1,6 +1,7 @@
 """What makes two askings the same: an answer that is there already is not asked for again. Pure."""
 
 from runner.canonical import canonical, sha256
+from runner.documents.manifest import Manifest
 from runner.judges import Judging
 from runner.roster import Judge, Route
 
@@ -14,6 +15,16 @@ def settings_digest(judge: Judge, route: Route, judging: Judging) -> str:
         "judging": judging.model_dump(mode="json", by_alias=True),
     }
     return sha256(canonical(whole))
+
+
+def judge_settings(manifest: Manifest) -> dict[str, str]:
+    """Give the digest of each judge's settings, by judge."""
+    routes = {route.id: route for route in manifest.routes}
+    return {
+        judge.id: settings_digest(judge, routes[judge.route], manifest.judging)
+        for judge in manifest.judges
+        if judge.route is not None
+    }
 
 
 def cache_key(judge: str, packet_sha256: str, prompt_sha256: str, settings_sha256: str, repeat: int) -> str:

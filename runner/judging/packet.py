@@ -100,12 +100,14 @@ def is_flagged(packet: Packet) -> bool:
 
 
 def packet_digest(packet: Packet) -> str:
-    """Give the SHA-256 over all that is shown: each text with its length in front (netstrings), in a fixed order."""
-    digest = hashlib.sha256()
-    for part in texts(packet):
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(b"%d:%b," % (len(data), data))
-    return digest.hexdigest()
+    """Give the SHA-256 over all that is shown."""
+    return hashlib.sha256(netstrings(packet)).hexdigest()
+
+
+def netstrings(packet: Packet) -> bytes:
+    """Give all that is shown: each text with its length in front (netstrings), in a fixed order."""
+    parts = (part.encode("utf-8", "surrogatepass") for part in texts(packet))
+    return b"".join(b"%d:%b," % (len(part), part) for part in parts)
 
 
 def packet_record(packet: Packet) -> PacketRecord:

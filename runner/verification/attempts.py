@@ -11,6 +11,7 @@ from runner.documents.journal import State
 from runner.documents.seal import SealKind, Trial
 from runner.errors import UsageError
 from runner.journal import reached, read_journal
+from runner.judging.archive import JUDGES
 from runner.judging.reviews import REVIEWS
 from runner.parsing import read_file
 from runner.schedule import Action, Cell, Standing, Step, TryState, next_step
@@ -34,9 +35,6 @@ from runner.verification.model import Finding, Opened, Scope, differ
 from runner.verification.proofs import Proven, check_host
 from runner.verification.reviews import check_reviews
 from runner.verification.shots import check_shot_results, check_shots
-
-LATER = frozenset({"judges"})
-"""Folders that later phases put beside a submission."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +116,7 @@ class _Attempt:
         """Verify all that is kept of one try, and give it as the store would."""
         folder = self.store.folder(trial)
         begun = self._begun(folder / BEGUN, trial)
-        names = self._names(folder, {BEGUN, SUBMISSION, GRADINGS, VOID, REVIEWS} | LATER)
-        self.unchecked += (f"{folder / name}: a later phase's" for name in sorted(LATER & names))
+        names = self._names(folder, {BEGUN, SUBMISSION, GRADINGS, VOID, REVIEWS, JUDGES})
         submitted = self._open(folder / SUBMISSION, SealKind.SUBMISSION, trial) if SUBMISSION in names else None
         void = self._open(folder / VOID, SealKind.VOID, trial) if VOID in names else None
         if submitted is not None:

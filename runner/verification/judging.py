@@ -1,0 +1,344 @@
+"""What judges said, held against what it is about: submissions, packets, prompts, ledgers, and the answers read again.
+
+What is not checked: that the plan is the one which follows from the submissions, since that needs their trees.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runner.canonical import canonical_lines, parse_lines, sha256
+from runner.documents.evidence import Walls
+from runner.documents.judging import (
+    Asked,
+    FlagKind,
+    PacketRecord,
+    PairVerdict,
+    RubricVerdict,
+    Unscored,
+    UnscoredWhy,
+)
+from runner.documents.judging_plan import JudgingPlan
+from runner.documents.ledger import LedgerLine
+from runner.documents.manifest import Manifest
+from runner.documents.seal import Trial
+from runner.durable import TEMPORARY
+from runner.errors import DocumentError, DocumentErrors, UsageError, VerificationError
+from runner.freezing import find_records
+from runner.judging.archive import (
+    ANSWER,
+    ANSWERS,
+    JUDGES,
+    LAUNCHER,
+    LEDGER,
+    LONGEST,
+    OPEN,
+    PACKET,
+    PACKETS,
+    PLAN,
+    PLANS,
+    RECORD,
+    UNASKED,
+    UNSCORED,
+    VERDICT,
+    Archive,
+    all_tries,
+    model_of,
+    packet_file,
+    trial_of,
+)
+from runner.judging.askings import cells
+from runner.judging.caching import judge_settings
+from runner.judging.identity import Identities, identities, roster_names
+from runner.judging.key import asking_id, judging_key, secrets_of
+from runner.judging.packet import Packet
+from runner.judging.reopened import reopened
+from runner.judging.ruling import Binding, Exam, Heard, Said, rule, told
+from runner.judging.showing import template_name
+from runner.judging.sitting import AsKnown, by_asking, place_of
+from runner.parsing import read_file
+from runner.store import Store
+from runner.verification.folders import Reader
+from runner.verification.model import Finding, differ
+from runner.verification.reviews import submission_digest
+
+_BESIDE = {VERDICT, UNSCORED, ANSWER, LEDGER, LAUNCHER}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgingFound:
+    """What was found about a release's judging."""
+
+    findings: tuple[Finding, ...]
+    files: int
+    unfinished: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+
+def check_judging(store: Store, manifest: Manifest, reader: Reader) -> JudgingFound:
+    """Check everything that judging has kept of a release."""
+    work = _Judging(archive=Archive(store=store), manifest=manifest, reader=reader)
+    work.check()
+    return JudgingFound(
+        findings=tuple(work.findings),
+        files=work.files,
+        unfinished=tuple(work.unfinished),
+        unchecked=tuple(work.unchecked),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """One answer's folder, read."""
+
+    file: Path
+    said: Said
+    beside: dict[str, bytes]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Judging:
+    archive: Archive
+    manifest: Manifest
+    reader: Reader
+    findings: list[Finding] = field(default_factory=list)
+    files: int = 0
+    unfinished: list[str] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Check plans, packets and answers, and say what the last plan still asks for."""
+        tries = all_tries(self.archive.store, self.manifest)
+        places = tuple(self.archive.places(tries))
+        if not self.archive.top.exists() and not places:
+            return
+        self._names(self.archive.top, {ANSWERS, PACKETS, PLANS, OPEN})
+        for trial in tries:
+            self._names(
+                self.archive.store.folder(trial) / JUDGES, {judge.id for judge in self.manifest.judges} | {UNASKED}
+            )
+        plans = self._plans()
+        packets = dict(self._packets())
+        answers = [answer for place in places for answer in self._answers(place)]
+        known = by_asking(answer.said for answer in answers)
+        planned = {(each.judge, each.item) for plan in plans for each in plan.askings}
+        key, names = self._secrets()
+        for answer in answers:
+            self._answer(answer, packets, planned)
+            if key is not None:
+                self._again(answer, packets, key, names)
+        self._order(answers, known)
+        self._rest(plans, known)
+
+    def _plans(self) -> list[JudgingPlan]:
+        numbers = self.archive.plan_numbers()
+        place = self.archive.top / PLANS
+        self.findings += differ(place, "plans", numbers, tuple(range(1, len(numbers) + 1)))
+        self._names(place, {str(number) for number in numbers})
+        plans = []
+        for number in numbers:
+            self._names(place / str(number), {PLAN})
+            plan = self._document(JudgingPlan, place / str(number) / PLAN)
+            if isinstance(plan, JudgingPlan):
+                self._bound(place / str(number) / PLAN, plan.release, plan.manifest_sha256)
+                plans.append(plan)
+        return plans
+
+    def _packets(self) -> Iterator[tuple[str, tuple[bytes, PacketRecord]]]:
+        for folder in _sorted(self.archive.top / PACKETS):
+            self._names(folder, {PACKET, RECORD})
+            data = self._bytes(folder / PACKET)
+            record = self._document(PacketRecord, folder / RECORD)
+            self.findings += differ(folder / PACKET, "sha256", None if data is None else sha256(data), folder.name)
+            if data is not None and isinstance(record, PacketRecord):
+                self.findings += differ(folder / RECORD, "packet_sha256", record.packet_sha256, folder.name)
+                yield folder.name, (data, record)
+
+    def _answers(self, place: Path) -> Iterator[_Answer]:
+        """Read the answers of one judge in one place; each stands in a folder that its document names."""
+        for folder in _sorted(place):
+            self._names(folder, _BESIDE)
+            found = [name for name in (VERDICT, UNSCORED) if (folder / name).exists()]
+            if len(found) != 1:
+                self.findings.append(Finding(file=str(folder), found=f"{len(found)} documents", expected="one"))
+                continue
+            file = folder / found[0]
+            data = self._bytes(file)
+            if data is None:
+                continue
+            self.findings += differ(file, "sha256", sha256(data), folder.name)
+            said, findings = self.reader.one(Unscored if found[0] == UNSCORED else model_of(data), data, file)
+            self.findings += findings
+            beside = {name: self._bytes(folder / name) for name in (ANSWER, LEDGER) if (folder / name).exists()}
+            if (folder / LAUNCHER).exists():
+                self._document(Walls, folder / LAUNCHER)
+            if isinstance(said, RubricVerdict | PairVerdict | Unscored):
+                yield _Answer(
+                    file=file, said=said, beside={name: each for name, each in beside.items() if each is not None}
+                )
+
+    def _answer(
+        self,
+        answer: _Answer,
+        packets: dict[str, tuple[bytes, PacketRecord]],
+        planned: set[tuple[str, object]],
+    ) -> None:
+        """Hold one document against everything that it names."""
+        said, file = answer.said, answer.file
+        self._bound(file, said.release, said.manifest_sha256)
+        self.findings += differ(file, "folder", file.parent.parent, self.archive.folder(said))
+        for cell in cells(said.item):
+            self._cell(file, trial_of(self.archive.store, cell), cell.submission_sha256)
+        asked = said.asked
+        if asked is None:
+            why = said.why if isinstance(said, Unscored) else None
+            self.findings += differ(file, "why", why, UnscoredWhy.TOO_LARGE)
+            return
+        if (asked.judge, said.item) not in planned:
+            self.findings.append(Finding(file=str(file), found="an answer", expected="an asking of some plan"))
+        prompts = {each.path: each.sha256 for each in self.manifest.judge_prompts}
+        for name, found, expected in (
+            ("prompt_sha256", asked.prompt_sha256, prompts.get(template_name(said.item))),
+            ("settings_sha256", asked.settings_sha256, judge_settings(self.manifest).get(asked.judge)),
+            ("solution", asked.solution, self.manifest.judging.show_solution),
+            ("answer_sha256", asked.answer_sha256, _digest(answer.beside.get(ANSWER))),
+            ("ledger_sha256", asked.ledger_sha256, _digest(answer.beside.get(LEDGER))),
+        ):
+            self.findings += differ(file, name, found, expected)
+        record = packets.get(asked.packet_sha256)
+        if record is None and asked.answer_sha256 is not None:
+            place = packet_file(self.archive, asked.packet_sha256)
+            self.findings.append(Finding(file=str(place), found="nothing", expected=f"what {file} was said of"))
+        elif record is not None:
+            left = any(change.left for change in record[1].changes)
+            flagged = any(flag.kind is FlagKind.IDENTITY_LEFT for flag in said.flags)
+            self.findings += differ(file, "flags", flagged, left)
+
+    def _cell(self, file: Path, trial: Trial, digest: str) -> None:
+        folder = self.archive.store.folder(trial)
+        self.findings += differ(file, "submission_sha256", digest, submission_digest(folder))
+
+    def _again(
+        self, answer: _Answer, packets: dict[str, tuple[bytes, PacketRecord]], key: bytes, names: Identities
+    ) -> None:
+        """Read a kept answer once more: nothing else may stand in its document."""
+        said, asked, file = answer.said, answer.said.asked, answer.file
+        if asked is None:
+            return
+        lines = self._lines(answer)
+        text = answer.beside.get(ANSWER)
+        if text is None:
+            why = said.why if isinstance(said, Unscored) else None
+            self.findings += differ(file, "why", why, UnscoredWhy.PROVIDER)
+        if text is None or asked.packet_sha256 not in packets or lines is None:
+            return
+        try:
+            packet = reopened(packets[asked.packet_sha256][0], said.item)
+            heard = Heard(text=text.decode(), lines=lines, duration_ms=asked.duration_ms)
+        except (VerificationError, UnicodeDecodeError) as error:
+            self.findings.append(Finding(file=str(file), found=str(error), expected="a packet and an answer"))
+            return
+        self.findings += differ(file, "document", said, self._ruled(said, asked, packet, heard, key, names))
+
+    def _ruled(
+        self, said: Said, asked: Asked, packet: Packet, heard: Heard, key: bytes, names: Identities
+    ) -> Said:
+        asking = asking_id(asked.judge, said.item, asked.view)
+        exam = Exam(
+            item=said.item,
+            packet=packet,
+            secrets=secrets_of(key, asking, asked.number),
+            known=names,
+            flags=said.flags,
+        )
+        binding = Binding(release=self.manifest.release, manifest_sha256=self.archive.store.manifest_sha256)
+        return rule(binding, exam, told(asked, heard), heard)
+
+    def _lines(self, answer: _Answer) -> tuple[LedgerLine, ...] | None:
+        data = answer.beside.get(LEDGER, b"")
+        try:
+            lines = parse_lines(LedgerLine, data, str(answer.file.with_name(LEDGER)))
+        except (DocumentError, DocumentErrors) as error:
+            self.findings.append(Finding(file=str(answer.file), found=str(error), expected="lines of a ledger"))
+            return None
+        self.findings += differ(answer.file.with_name(LEDGER), "form", canonical_lines(lines), data)
+        return lines
+
+    def _order(self, answers: list[_Answer], known: dict[AsKnown, list[Said]]) -> None:
+        """Answers to one asking are counted, within the bound, and none follows a verdict."""
+        files = {place_of(answer.said): answer.file for answer in answers}
+        for place, said in known.items():
+            numbers = [each.asked.number for each in said if each.asked is not None]
+            self.findings += differ(files[place], "numbers", numbers, list(range(1, len(numbers) + 1)))
+            early = [each for each in said[:-1] if not isinstance(each, Unscored)]
+            if early or len(numbers) > self.manifest.judging.answers:
+                expected = f"at most {self.manifest.judging.answers}, and none after a verdict"
+                self.findings.append(Finding(file=str(files[place]), found=f"{len(said)} answers", expected=expected))
+
+    def _rest(self, plans: list[JudgingPlan], known: dict[AsKnown, list[Said]]) -> None:
+        """Say what the last plan asks for and has no end."""
+        if not plans:
+            if known:
+                self.findings.append(Finding(file=str(self.archive.top), found="answers", expected="a plan of them"))
+            return
+        unasked = {item for _, item, _ in (place for place in known if not place[0])}
+        most = self.manifest.judging.answers
+        left = sum(
+            each.item not in unasked and not _ended(known.get((each.judge, each.item, each.view), []), most)
+            for each in plans[-1].askings
+        )
+        if left:
+            self.unfinished.append(f"judging: {left} of {len(plans[-1].askings)} askings of the plan have no end")
+        open_calls = len(_sorted(self.archive.top / OPEN))
+        if open_calls:
+            self.unchecked.append(f"{self.archive.top / OPEN}: {open_calls} calls that are being made, or were lost")
+
+    def _secrets(self) -> tuple[bytes | None, Identities]:
+        """Find what answers are read with: the release's key, and the names that are scrubbed."""
+        names = identities(roster_names((*self.manifest.candidates, *self.manifest.judges)))
+        try:
+            records = find_records(self.archive.store.root, self.manifest)
+        except UsageError as error:
+            self.unchecked.append(f"judging: answers were not read again: {error}")
+            return None, names
+        return judging_key(self.archive.store.manifest_sha256, records), names
+
+    def _bound(self, file: Path, release: str, manifest_sha256: str) -> None:
+        self.findings += differ(file, "release", release, self.manifest.release)
+        self.findings += differ(file, "manifest_sha256", manifest_sha256, self.archive.store.manifest_sha256)
+
+    def _document(self, model: type[JudgingPlan] | type[PacketRecord] | type[Walls], file: Path) -> object:
+        data = self._bytes(file)
+        if data is None:
+            return None
+        document, findings = self.reader.one(model, data, file)
+        self.findings += findings
+        return document
+
+    def _bytes(self, file: Path) -> bytes | None:
+        self.files += 1
+        try:
+            return read_file(file, LONGEST)
+        except UsageError as error:
+            self.findings.append(Finding(file=str(file), found=str(error), expected="a file of the judging"))
+            return None
+
+    def _names(self, folder: Path, known: set[str]) -> None:
+        for each in folder.iterdir() if folder.is_dir() else ():
+            if each.name.startswith(TEMPORARY):
+                self.unchecked.append(f"{each}: left unfinished by a killed runner")
+            elif each.name not in known:
+                self.findings.append(Finding(file=str(each), found="something unknown", expected="nothing"))
+
+
+def _sorted(place: Path) -> list[Path]:
+    found = place.iterdir() if place.is_dir() else ()
+    return sorted(each for each in found if not each.name.startswith(TEMPORARY))
+
+
+def _digest(data: bytes | None) -> str | None:
+    return None if data is None else sha256(data)
+
+
+def _ended(said: list[Said], most: int) -> bool:
+    return bool(said) and (not isinstance(said[-1], Unscored) or len(said) >= most)
