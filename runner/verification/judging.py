@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runner.canonical import canonical_lines, parse_lines, sha256
+from runner.canonical import sha256
 from runner.documents.evidence import Walls
 from runner.documents.judging import (
-    Asked,
     FlagKind,
     PacketRecord,
     PairVerdict,
@@ -19,11 +18,10 @@ from runner.documents.judging import (
     UnscoredWhy,
 )
 from runner.documents.judging_plan import JudgingPlan
-from runner.documents.ledger import LedgerLine
 from runner.documents.manifest import Manifest
 from runner.documents.seal import Trial
 from runner.durable import TEMPORARY
-from runner.errors import DocumentError, DocumentErrors, UsageError, VerificationError
+from runner.errors import UsageError
 from runner.freezing import find_records
 from runner.judging.archive import (
     ANSWER,
@@ -49,17 +47,15 @@ from runner.judging.archive import (
 )
 from runner.judging.askings import cells
 from runner.judging.caching import judge_settings
-from runner.judging.identity import Identities, identities, roster_names
-from runner.judging.key import asking_id, judging_key, secrets_of
-from runner.judging.packet import Packet
-from runner.judging.reopened import reopened
-from runner.judging.ruling import Binding, Exam, Heard, Said, rule, told
+from runner.judging.pairing import Item
+from runner.judging.ruling import Said
 from runner.judging.showing import template_name
 from runner.judging.sitting import AsKnown, by_asking, place_of
 from runner.parsing import read_file
 from runner.store import Store
 from runner.verification.folders import Reader
 from runner.verification.model import Finding, differ
+from runner.verification.rereading import Kept, Rereading, rereading
 from runner.verification.reviews import submission_digest
 
 _BESIDE = {VERDICT, UNSCORED, ANSWER, LEDGER, LAUNCHER}
@@ -85,15 +81,6 @@ def check_judging(store: Store, manifest: Manifest, reader: Reader) -> JudgingFo
         unfinished=tuple(work.unfinished),
         unchecked=tuple(work.unchecked),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
-    """One answer's folder, read."""
-
-    file: Path
-    said: Said
-    beside: dict[str, bytes]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -122,11 +109,12 @@ class _Judging:
         answers = [answer for place in places for answer in self._answers(place)]
         known = by_asking(answer.said for answer in answers)
         planned = {(each.judge, each.item) for plan in plans for each in plan.askings}
-        key, names = self._secrets()
+        again = self._rereading()
+        bytes_of = {digest: data for digest, (data, _) in packets.items()}
         for answer in answers:
             self._answer(answer, packets, planned)
-            if key is not None:
-                self._again(answer, packets, key, names)
+            if again is not None:
+                self.findings += again.check(answer, bytes_of)
         self._order(answers, known)
         self._rest(plans, known)
 
@@ -154,7 +142,7 @@ class _Judging:
                 self.findings += differ(folder / RECORD, "packet_sha256", record.packet_sha256, folder.name)
                 yield folder.name, (data, record)
 
-    def _answers(self, place: Path) -> Iterator[_Answer]:
+    def _answers(self, place: Path) -> Iterator[Kept]:
         """Read the answers of one judge in one place; each stands in a folder that its document names."""
         for folder in _sorted(place):
             self._names(folder, _BESIDE)
@@ -169,19 +157,19 @@ class _Judging:
             self.findings += differ(file, "sha256", sha256(data), folder.name)
             said, findings = self.reader.one(Unscored if found[0] == UNSCORED else model_of(data), data, file)
             self.findings += findings
-            beside = {name: self._bytes(folder / name) for name in (ANSWER, LEDGER) if (folder / name).exists()}
+            answer, ledger = (
+                self._bytes(folder / name) if (folder / name).exists() else None for name in (ANSWER, LEDGER)
+            )
             if (folder / LAUNCHER).exists():
                 self._document(Walls, folder / LAUNCHER)
             if isinstance(said, RubricVerdict | PairVerdict | Unscored):
-                yield _Answer(
-                    file=file, said=said, beside={name: each for name, each in beside.items() if each is not None}
-                )
+                yield Kept(file=file, said=said, answer=answer, ledger=ledger)
 
     def _answer(
         self,
-        answer: _Answer,
+        answer: Kept,
         packets: dict[str, tuple[bytes, PacketRecord]],
-        planned: set[tuple[str, object]],
+        planned: set[tuple[str, Item]],
     ) -> None:
         """Hold one document against everything that it names."""
         said, file = answer.said, answer.file
@@ -201,8 +189,8 @@ class _Judging:
             ("prompt_sha256", asked.prompt_sha256, prompts.get(template_name(said.item))),
             ("settings_sha256", asked.settings_sha256, judge_settings(self.manifest).get(asked.judge)),
             ("solution", asked.solution, self.manifest.judging.show_solution),
-            ("answer_sha256", asked.answer_sha256, _digest(answer.beside.get(ANSWER))),
-            ("ledger_sha256", asked.ledger_sha256, _digest(answer.beside.get(LEDGER))),
+            ("answer_sha256", asked.answer_sha256, _digest(answer.answer)),
+            ("ledger_sha256", asked.ledger_sha256, _digest(answer.ledger)),
         ):
             self.findings += differ(file, name, found, expected)
         record = packets.get(asked.packet_sha256)
@@ -218,53 +206,7 @@ class _Judging:
         folder = self.archive.store.folder(trial)
         self.findings += differ(file, "submission_sha256", digest, submission_digest(folder))
 
-    def _again(
-        self, answer: _Answer, packets: dict[str, tuple[bytes, PacketRecord]], key: bytes, names: Identities
-    ) -> None:
-        """Read a kept answer once more: nothing else may stand in its document."""
-        said, asked, file = answer.said, answer.said.asked, answer.file
-        if asked is None:
-            return
-        lines = self._lines(answer)
-        text = answer.beside.get(ANSWER)
-        if text is None:
-            why = said.why if isinstance(said, Unscored) else None
-            self.findings += differ(file, "why", why, UnscoredWhy.PROVIDER)
-        if text is None or asked.packet_sha256 not in packets or lines is None:
-            return
-        try:
-            packet = reopened(packets[asked.packet_sha256][0], said.item)
-            heard = Heard(text=text.decode(), lines=lines, duration_ms=asked.duration_ms)
-        except (VerificationError, UnicodeDecodeError) as error:
-            self.findings.append(Finding(file=str(file), found=str(error), expected="a packet and an answer"))
-            return
-        self.findings += differ(file, "document", said, self._ruled(said, asked, packet, heard, key, names))
-
-    def _ruled(
-        self, said: Said, asked: Asked, packet: Packet, heard: Heard, key: bytes, names: Identities
-    ) -> Said:
-        asking = asking_id(asked.judge, said.item, asked.view)
-        exam = Exam(
-            item=said.item,
-            packet=packet,
-            secrets=secrets_of(key, asking, asked.number),
-            known=names,
-            flags=said.flags,
-        )
-        binding = Binding(release=self.manifest.release, manifest_sha256=self.archive.store.manifest_sha256)
-        return rule(binding, exam, told(asked, heard), heard)
-
-    def _lines(self, answer: _Answer) -> tuple[LedgerLine, ...] | None:
-        data = answer.beside.get(LEDGER, b"")
-        try:
-            lines = parse_lines(LedgerLine, data, str(answer.file.with_name(LEDGER)))
-        except (DocumentError, DocumentErrors) as error:
-            self.findings.append(Finding(file=str(answer.file), found=str(error), expected="lines of a ledger"))
-            return None
-        self.findings += differ(answer.file.with_name(LEDGER), "form", canonical_lines(lines), data)
-        return lines
-
-    def _order(self, answers: list[_Answer], known: dict[AsKnown, list[Said]]) -> None:
+    def _order(self, answers: list[Kept], known: dict[AsKnown, list[Said]]) -> None:
         """Answers to one asking are counted, within the bound, and none follows a verdict."""
         files = {place_of(answer.said): answer.file for answer in answers}
         for place, said in known.items():
@@ -293,15 +235,15 @@ class _Judging:
         if open_calls:
             self.unchecked.append(f"{self.archive.top / OPEN}: {open_calls} calls that are being made, or were lost")
 
-    def _secrets(self) -> tuple[bytes | None, Identities]:
-        """Find what answers are read with: the release's key, and the names that are scrubbed."""
-        names = identities(roster_names((*self.manifest.candidates, *self.manifest.judges)))
+    def _rereading(self) -> Rereading | None:
+        """Find what answers are read with; None where a record of the controls is not there."""
+        store = self.archive.store
         try:
-            records = find_records(self.archive.store.root, self.manifest)
+            records = find_records(store.root, self.manifest)
         except UsageError as error:
             self.unchecked.append(f"judging: answers were not read again: {error}")
-            return None, names
-        return judging_key(self.archive.store.manifest_sha256, records), names
+            return None
+        return rereading(self.manifest, store.manifest_sha256, records)
 
     def _bound(self, file: Path, release: str, manifest_sha256: str) -> None:
         self.findings += differ(file, "release", release, self.manifest.release)

@@ -120,6 +120,33 @@ SCRIPTS: dict[str, tuple[tuple[str, dict[str, object]], ...]] = {
 }
 """What each scripted model does before it is done. `slow` is right, and takes its time in every test."""
 
+PROMPTS = Path(__file__).resolve().parents[2] / "config/judging"
+
+_FILLS = {"nonce": '"nonce": "([0-9a-f]{32})"', "quote": r"\n[AC]1\|(.*)"}
+_HEAD = '{"nonce": "{{nonce}}", "injection_seen": false, "quotes": [%s{"line": 1, "text": "{{quote}}"}], '
+
+_TIE: dict[str, object] = {
+    "when": {"contains": "You compare two changes"},
+    "answer": {
+        "text": _HEAD.replace("%s{", '{"side": "A", ') + '"reason": "They do the same.", "verdict": "TIE"}',
+        "fills": _FILLS,
+    },
+    "cost": "0.01",
+}
+_SEVEN: dict[str, object] = {
+    "answer": {
+        "text": _HEAD.replace("%s", "") + '"scores": {"scope": {"reason": "It does it.", "points": 7}}}',
+        "fills": _FILLS,
+    },
+    "cost": "0.02",
+}
+
+JUDGES: dict[str, list[dict[str, object]]] = {
+    "even": [_TIE, _SEVEN],
+    "garbled": [_TIE, {"answer": {"text": "Points: seven of ten, I would say."}}],
+}
+"""What each scripted judge answers, whatever it is shown: a tie, and seven points or nothing that can be read."""
+
 SMALL = {"memory_bytes": 512 << 20, "tasks": 64, "disk_bytes": 64 << 20, "disk_inodes": 8192}
 
 CONFIG: dict[str, object] = {
@@ -130,13 +157,23 @@ CONFIG: dict[str, object] = {
     "candidates": [
         {"id": "oracle", "agent": "oracle"},
         {"id": "nop", "agent": "nop"},
-        *({"id": name, "agent": "native", "model": f"scripted/{name}", "route": "scripted"} for name in SCRIPTS),
+        *(
+            {"id": name, "agent": "native", "model": f"scripted/{name}", "route": "scripted", "family": "scripts"}
+            for name in SCRIPTS
+        ),
         {"id": "recorded", "agent": "patch", "patches": "config/patches"},
     ],
     "routes": [{"id": "scripted", "scripted": "config/scenarios"}],
     "limits": {
-        phase: {**SMALL, "wall_ms": 90_000} for phase in ("preflight", "solution", "public_tests", "evaluators")
+        phase: {**SMALL, "wall_ms": 90_000}
+        for phase in ("preflight", "solution", "public_tests", "evaluators", "judges")
     },
+    "criteria": [{"id": "scope", "asks": "Does it do what was asked?", "anchors": {"0": "no", "10": "all of it"}}],
+    "judges": [
+        {"id": "even", "model": "scripted/even", "route": "scripted", "family": "even"},
+        {"id": "garbled", "kind": "rubric", "model": "scripted/garbled", "route": "scripted", "family": "garbled"},
+    ],
+    "judging": {"second_view": "never"},
 }
 
 Value = TypeVar("Value")
@@ -213,8 +250,12 @@ def finished(process: "subprocess.Popen[str]") -> Said:
 
 def write_bench(checkout: Path, config: dict[str, object] = CONFIG) -> Bench:
     """Write the bench as an author would."""
-    scenarios = {f"{name}.json": json.dumps(_scenario(name)) for name in SCRIPTS}
+    scenarios = {f"{name}.json": json.dumps(_scenario(name)) for name in SCRIPTS} | {
+        f"{name}.json": json.dumps({"schema": "cleanroom/scenario/1", "model": f"scripted/{name}", "steps": steps})
+        for name, steps in JUDGES.items()
+    }
     written(checkout / "config/nominations/clamp", NOMINATION)
+    written(checkout / "config/judging", {path.name: path.read_text() for path in PROMPTS.glob("*.md")})
     written(checkout / "config/scenarios", scenarios)
     written(checkout / "config/patches", {"clamp.patch": RECORDED})
     bench = Bench(checkout=checkout)
