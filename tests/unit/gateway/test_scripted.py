@@ -33,6 +33,13 @@ def test_conversations_are_told_apart_by_their_first_words_and_steps_by_the_turn
         assert said == ["one", "two", "hi", "one"]
 
 
+def test_an_answer_can_hold_what_stands_in_the_question() -> None:
+    answer = Answer(text='{"said": "{{word}}", "left": "{{none}}"}', fills={"word": "say (.*)!", "none": "never (.)"})
+    with scripted_provider({"m": Scenario(model="m", steps=(Step(answer=answer),))}) as provider:
+        said = ask(provider.base_url, "m", conversation('say "hi" \\ {{none}}!', 0)).json()["choices"][0]["message"]
+        assert json.loads(said["content"]) == {"said": '"hi" \\ {{none}}', "left": "{{none}}"}
+
+
 def test_a_script_that_is_over_says_so() -> None:
     with scripted_provider({"m": Scenario(model="m", steps=STEPS)}) as provider:
         answer = ask(provider.base_url, "m", conversation("work", 2))

@@ -230,7 +230,7 @@ def test_nobody_looks_at_the_host_for_nothing(tmp_path: Path) -> None:
 
 
 CANDIDATE: dict[str, object] = {"id": "m", "agent": "native", "model": "v/m", "route": "r"}
-JUDGE: dict[str, object] = {"id": "j", "agent": "claude", "model": "w/j", "route": "r", "family": "w"}
+JUDGE: dict[str, object] = {"id": "j", "model": "w/j", "route": "r", "family": "w"}
 DIRECT: dict[str, object] = {"id": "d", "agent": "codex", "model": "m", "network": "direct"}
 REAL: dict[str, object] = {
     "id": "r",
@@ -318,6 +318,17 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
         ),
         pytest.param({"judges": [JUDGE], "criteria": ["scope"]}, ("warning", "criteria[0]"), id="no-anchors"),
         pytest.param({"judges": [{**JUDGE, "family": None}]}, ("error", "judges[0].family"), id="judge-of-no-family"),
+        pytest.param(
+            {"judges": [{**JUDGE, "agent": "claude"}]}, ("error", "judges[0].agent"), id="judge-with-a-workspace"
+        ),
+        pytest.param(
+            {"judges": [JUDGE], "routes": [{**REAL, "protocol": "messages"}]},
+            ("error", "judges[0].route"),
+            id="judge-by-another-protocol",
+        ),
+        pytest.param(
+            {"judges": [JUDGE], "routes": [REAL]}, ("warning", "judges[0].budget"), id="judge-without-a-ceiling"
+        ),
         pytest.param({"judges": [JUDGE]}, ("error", "candidates[1].family"), id="candidate-of-no-family"),
         pytest.param(
             {"judges": [JUDGE], "judging": {"own_family": True}}, ("warning", "judging.own_family"), id="own-family"
