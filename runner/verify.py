@@ -17,6 +17,7 @@ from runner.proof import PROOFS
 from runner.release import MANIFEST_BYTES
 from runner.reports.aggregate import planned
 from runner.schemas import documents, schema_of
+from runner.settings import own_checkout
 from runner.store import Store
 from runner.validating.certificates import CERTIFICATES, KEPT_AS
 from runner.verification.attempts import AttemptVerifier, Planned
@@ -27,6 +28,8 @@ from runner.verification.model import Finding, Rebuild, Scope, differ
 from runner.verification.proofs import read_proofs
 from runner.verification.validating import Schemas
 from runner.working import cores, in_order, is_much
+
+SCHEMAS = Path("schemas")
 
 NOT_REBUILT = "base + patch were not put together again: the frozen bases were not at hand"
 
@@ -159,6 +162,11 @@ def verify_release(
 def read_schemas(folder: Path) -> dict[str, Mapping[str, object]]:
     """Read the committed schemas, by name."""
     return {path.stem: json.loads(path.read_bytes()) for path in sorted(folder.glob("*.json"))}
+
+
+def committed_schemas() -> Schemas:
+    """Read the schemas of the checkout that this code runs from."""
+    return read_schemas(own_checkout() / SCHEMAS)
 
 
 def model_schemas() -> dict[str, Mapping[str, object]]:

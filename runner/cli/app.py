@@ -21,6 +21,7 @@ _COMMANDS = {
     "verify": ("runner.cli.evidence", "Check a release's evidence from its files alone."),
     "aggregate": ("runner.cli.evidence", "Make the table from sealed evidence, and print it."),
     "review": ("runner.cli.review", "Keep people's reviews beside the submissions that they are of."),
+    "publish": ("runner.cli.publish", "Write what may be seen of a release, once, signed."),
     "verify-sandbox": ("runner.cli.walls", "Try the walls around agents, from inside real units."),
     "verify-objective-sandbox": ("runner.cli.walls", "Try the walls around tests and evaluators, likewise."),
     "keys": ("runner.cli.keys", "Make, show, replace and revoke the keys that sign."),

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from rich.console import Console
 
 from runner.canonical import canonical
 from runner.cli.keys import host_keys
+from runner.cli.published import verify_path
 from runner.documents.aggregate import Aggregate
 from runner.documents.manifest import Manifest
 from runner.durable import replace_file
@@ -24,33 +26,47 @@ from runner.reports.expected import differences, load_expected
 from runner.reports.markdown import markdown, notes
 from runner.reports.table import plain
 from runner.reports.terminal import coloured
-from runner.settings import Settings, host_settings, own_checkout
+from runner.settings import Settings, host_settings
 from runner.signing.log_check import check_log
 from runner.signing.trust import own_pins, read_trust
 from runner.store import Store, store_for
 from runner.verification.model import Finding
 from runner.verification.rebuilding import Rebuilder
-from runner.verify import read_schemas, verify_release
+from runner.verify import committed_schemas, verify_release
 from sandbox.git import scratch_repository
-
-SCHEMAS = Path("schemas")
 
 
 @click.command()
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A key from elsewhere: its PEM, what 'runner keys show --json' prints, or a rotation. For PATH.",
+)
 @click.option("--no-rebuild", is_flag=True, help="Do not put base and patch together again (needs no fixtures).")
 @click.option(
     "--checkpoint", type=click.Path(path_type=Path), help="Also: that the log of releases only grew since this one."
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
-def verify(config: Path | None, *, no_rebuild: bool, checkpoint: Path | None, as_json: bool) -> int:
-    """Check a release's evidence from its files alone: every byte, every bond, every derived word."""
+def verify(
+    config: Path | None,
+    *,
+    path: Path | None,
+    keys: tuple[Path, ...],
+    no_rebuild: bool,
+    checkpoint: Path | None,
+    as_json: bool,
+) -> int:
+    """Check a release's evidence, or a published release (PATH): every byte, every bond, every derived word."""
     settings = host_settings(config)
-    inputs, manifest, store = find_evidence(settings)
-    _check_records(inputs, manifest)
-    with _rebuilder(settings, wanted=not no_rebuild) as rebuild:
-        report = verify_release(store, manifest, schemas=read_schemas(own_checkout() / SCHEMAS), rebuild=rebuild)
-    findings = (*report.findings, *_log_findings(settings, checkpoint))
+    found = (
+        _stored(settings, rebuild=not no_rebuild) if path is None else _published(path, config, keys, not no_rebuild)
+    )
+    findings = (*found.findings, *_log_findings(settings, checkpoint))
     for finding in findings:
         click.echo(
             json.dumps({"file": finding.file, "found": finding.found, "expected": finding.expected})
@@ -58,11 +74,44 @@ def verify(config: Path | None, *, no_rebuild: bool, checkpoint: Path | None, as
             else str(finding)
         )
     if not as_json:
-        for each in (*report.unfinished, *report.unchecked):
+        for each in found.notes:
             click.echo(f"note: {each}", err=True)
-        said = f"{len(findings)} findings" if findings else "all evidence is what it says it is"
-        click.echo(f"verified {report.folders} sealed folders, {report.files} files: {said}")
+        said = f"{len(findings)} findings" if findings else f"all {found.what} is what it says it is"
+        click.echo(f"verified {found.counted}: {said}")
     return VerificationError.exit_code if findings else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verified:
+    """What is told of a verification, whatever was verified."""
+
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    counted: str
+    what: str
+
+
+def _stored(settings: Settings, *, rebuild: bool) -> _Verified:
+    inputs, manifest, store = find_evidence(settings)
+    _check_records(inputs, manifest)
+    with _rebuilder(settings, wanted=rebuild) as applied:
+        report = verify_release(store, manifest, schemas=committed_schemas(), rebuild=applied)
+    return _Verified(
+        findings=report.findings,
+        notes=(*report.unfinished, *report.unchecked),
+        counted=f"{report.folders} sealed folders, {report.files} files",
+        what="evidence",
+    )
+
+
+def _published(path: Path, config: Path | None, keys: tuple[Path, ...], rebuild: bool) -> _Verified:  # noqa: FBT001 - handed on
+    report = verify_path(path, config, keys, rebuild=rebuild)
+    return _Verified(
+        findings=report.findings,
+        notes=report.unchecked,
+        counted=f"the published release {report.release}, {report.attempts} attempts, {report.files} files",
+        what="of it",
+    )
 
 
 def _log_findings(settings: Settings, checkpoint: Path | None) -> tuple[Finding, ...]:

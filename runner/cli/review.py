@@ -5,17 +5,17 @@ from pathlib import Path
 
 import click
 
-from runner.cli.evidence import SCHEMAS, find_evidence
+from runner.cli.evidence import find_evidence
 from runner.documents.reviews import ManualReview, PointScale
 from runner.errors import UsageError, VerificationError
 from runner.judging.reviews import Declared, Subject, find_subject, foreign_review, keep_review, written_review
 from runner.naming import named_try
 from runner.parsing import file_name, read_file
 from runner.reports.aggregate import planned
-from runner.settings import host_settings, own_checkout
+from runner.settings import host_settings
 from runner.verification.folders import Reader
 from runner.verification.reviews import check_reviews, submission_digest
-from runner.verify import read_schemas
+from runner.verify import committed_schemas
 
 
 @click.group()
@@ -105,7 +105,7 @@ def check(config: Path | None, *, attempts: tuple[str, ...], as_json: bool) -> i
         if attempts
         else (store.trial(cell, number) for cell in planned(manifest) for number in store.numbers(cell))
     )
-    read = Reader(read_schemas(own_checkout() / SCHEMAS)).one
+    read = Reader(committed_schemas()).one
     found = [
         check_reviews(store.folder(trial), trial, submission_digest(store.folder(trial)), manifest, read)
         for trial in trials

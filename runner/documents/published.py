@@ -87,6 +87,8 @@ class Artifacts(Shape):
     """Null where the public tests did not run."""
     objective_evaluator: PublishedFile | None
     """Null where no evaluator gave a verdict."""
+    manual_reviews: tuple[PublishedFile, ...] = ()
+    """What people said of the submission."""
 
 
 class Left(Shape):
@@ -122,6 +124,8 @@ class Run(Document):
     attempt: Ordinal
     tries: Count
     """How many were begun; 0 where the attempt was never run."""
+    try_: Ordinal | None = Field(alias="try")
+    """Number of the one that counts; null where the attempt was never run."""
     candidate: Candidate
     """As the manifest has it."""
     started_at: Epoch | None

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from runner.artifacts import Sealed
-from runner.canonical import canonical, sha256
+from runner.canonical import canonical, parse, sha256
 from runner.documents.capture import Capture
 from runner.documents.evidence import Grading, PublicTests, Ruling, Submission, Tree, UnitEnd, Void
 from runner.documents.manifest import Manifest
@@ -21,9 +22,12 @@ from runner.documents.published import (
     Run,
     TestResult,
 )
+from runner.documents.reviews import ManualReview
 from runner.documents.telemetry import Preflight
+from runner.judging.reviews import REVIEWS
 from runner.kept import FIRST
 from runner.observed import Observed, observe
+from runner.parsing import read_file
 from runner.publishing.run import Parts, execution, left, public, run_document, void_reason
 from runner.schedule import Cell
 from runner.store import Store, choose
@@ -57,6 +61,8 @@ class _Evidence:
     """None unless a grading counts."""
     grading: Sealed | None = None
     void: Sealed | None = None
+    reviews: tuple[Path, ...] = ()
+    """What people said of the submission."""
 
 
 def attempt_folder(cell: Cell) -> str:
@@ -89,7 +95,8 @@ def _evidence(store: Store, observed: Observed, rule: str) -> _Evidence:
     counted = choose(tried.gradings, rule)
     if tried.submission is None or counted is None:
         return _Evidence(void=tried.void)
-    return _Evidence(submission=tried.submission, grading=counted.sealed)
+    reviews = tuple(sorted((store.folder(tried.trial) / REVIEWS).glob("*.json")))
+    return _Evidence(submission=tried.submission, grading=counted.sealed, reviews=reviews)
 
 
 def _preflight(evidence: _Evidence) -> Preflight | None:
@@ -117,7 +124,7 @@ class _Folder:
     """The nomination's, in its order."""
     files: dict[str, bytes] = field(default_factory=dict)
 
-    def artifacts(self, graded: _Graded, below: str = "") -> Artifacts:
+    def artifacts(self, graded: _Graded, below: str = "", reviews: tuple[Path, ...] = ()) -> Artifacts:
         """Add the files of a graded submission, and name each with its digest."""
         place = f"{self.path}{below}"
         tests = graded.tests
@@ -126,6 +133,7 @@ class _Folder:
             candidate_diff=self._add(f"{place}/{DIFF}", graded.submission.bytes("candidate.diff")),
             test_result=None if tests is None else self._add(f"{place}/{TESTS}", canonical(_test_result(tests))),
             objective_evaluator=self._objective(f"{place}/{OBJECTIVE}", graded.grading),
+            manual_reviews=tuple(self._review(f"{place}/{REVIEWS}/{each.name}", each) for each in reviews),
         )
 
     def _objective(self, path: str, grading: Sealed) -> PublishedFile | None:
@@ -138,6 +146,9 @@ class _Folder:
             evaluators=tuple(_said(each) for each in rulings),
         )
         return self._add(path, canonical(document))
+
+    def _review(self, path: str, file: Path) -> PublishedFile:
+        return self._add(path, canonical(parse(ManualReview, read_file(file), str(file))))
 
     def _add(self, path: str, data: bytes) -> PublishedFile:
         self.files[path] = data
@@ -153,7 +164,7 @@ def _parts(evidence: _Evidence, folder: _Folder) -> Parts:
     tests = grading.document(PublicTests, "public-tests.json") if grading.holds("public-tests.json") else None
     graded = _Graded(submission=submission, grading=grading, tests=tests)
     return Parts(
-        artifacts=folder.artifacts(graded),
+        artifacts=folder.artifacts(graded, reviews=evidence.reviews),
         started_at=made.started_ms,
         completed_at=grading.document(Grading, "grading.json").ended_ms,
         agent=_agent(submission),

@@ -55,6 +55,7 @@ def run_document(manifest: Manifest, manifest_sha256: str, observed: Observed, p
         nomination=cell.nomination,
         attempt=cell.attempt,
         tries=observed.tries,
+        try_=observed.number,
         candidate=manifest.candidate(cell.candidate),
         started_at=parts.started_at,
         completed_at=parts.completed_at,
@@ -101,7 +102,7 @@ def observed_of(run: Run) -> Observed:
         void_sha256=run.evidence.void_sha256,
     )
     cell = Cell(candidate=run.candidate.id, nomination=run.nomination, attempt=run.attempt)
-    return Observed(cell=cell, tries=run.tries, counted=look, voids=run.voids)
+    return Observed(cell=cell, tries=run.tries, counted=look, voids=run.voids, number=run.try_)
 
 
 def run_id(release: str, cell: Cell) -> str:

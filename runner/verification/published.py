@@ -9,6 +9,9 @@ from pathlib import Path
 from runner.canonical import sha256
 from runner.documents.manifest import Manifest
 from runner.documents.published import Allowed, Run
+from runner.documents.reviews import ManualReview
+from runner.documents.seal import Trial
+from runner.judging.reviews import Subject, review_criteria
 from runner.publishing.attempt import FIRST_SHOT, RUN, attempt_folder
 from runner.publishing.layout import AGGREGATE, ALLOWED, MANIFEST, PREFLIGHT, TABLE, leaf_of
 from runner.reports.aggregate import planned
@@ -22,6 +25,7 @@ from runner.verification.published_files import check_side, named_files, sides
 from runner.verification.published_run import check_run
 from runner.verification.published_tables import check_preflights, check_tables
 from runner.verification.published_tree import PublishedTree, read_tree
+from runner.verification.reviews import check_review
 from runner.verification.validating import Schemas
 from runner.verification.verdicts import follows_from_cases
 
@@ -101,6 +105,17 @@ class _Verification:
         for side, below in zip(sides(path, run, manifest.nomination(cell.nomination)), ("", FIRST_SHOT), strict=False):
             self.findings += check_side(self.tree, side, f"{folder}{below}", self.known_before.rebuild)
             self.known |= named_files(side)
+        self.reviews(run, manifest)
+
+    def reviews(self, run: Run, manifest: Manifest) -> None:
+        """Verify what people said of a submission."""
+        for each in run.artifacts.manual_reviews:
+            if each.path not in self.tree.files:
+                continue  # found already
+            review, findings = self.tree.read(ManualReview, each.path)
+            self.findings += findings
+            if isinstance(review, ManualReview):
+                self.findings += check_review(review, _subject(run, manifest), self.tree.folder / each.path)
 
     def allowed(self, manifest: Manifest) -> None:
         """Verify the list of what a scan found and somebody let pass."""
@@ -145,6 +160,20 @@ class _Verification:
             return parse_leaves(self.tree.files.get(LEAVES, b""), LEAVES)
         except SignatureError:
             return ()
+
+
+def _subject(run: Run, manifest: Manifest) -> Subject:
+    """Give what a review of this run must be of."""
+    trial = Trial(
+        release=run.release,
+        manifest_sha256=run.manifest_sha256,
+        candidate=run.candidate.id,
+        nomination=run.nomination,
+        attempt=run.attempt,
+        try_=run.try_ or 1,
+    )
+    digest = run.evidence.submission_sha256 or ""
+    return Subject(trial=trial, submission_sha256=digest, criteria=review_criteria(manifest))
 
 
 def _stranger(path: str, data: bytes, cells: set[Cell]) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from runner.documents.writing import change as written_change
 from runner.documents.writing import entry
 from runner.documents.writing import finding as captured_finding
 from runner.errors import RunnerError
+from runner.judging.reviews import REVIEWS
 from runner.policy import Change, Reason, as_fact, check_policy, rules_of
 from runner.publishing.attempt import DIFF, OBJECTIVE, TESTS
 from runner.verification.model import Finding, Rebuild, Rebuilt, differ
@@ -77,6 +78,9 @@ def check_side(tree: PublishedTree, side: Side, folder: str, rebuild: Rebuild | 
     named[OBJECTIVE] = side.artifacts.objective_evaluator
     for name, each in named.items():
         yield from _check_named(tree, side, f"{folder}/{name}", each)
+    for each in side.artifacts.manual_reviews:
+        name = each.path.rpartition("/")[2]
+        yield from _check_named(tree, side, f"{folder}/{REVIEWS}/{name}", each)
     yield from _check_tests(tree, side)
     yield from _check_objective(tree, side)
     if side.left is None:
@@ -89,7 +93,8 @@ def named_files(side: Side) -> frozenset[str]:
     """Give the paths of the files that a side names."""
     artifacts = side.artifacts
     every = (artifacts.candidate_diff, artifacts.test_result, artifacts.objective_evaluator)
-    return frozenset(each.path for each in every if each is not None)
+    named = (*every, *artifacts.manual_reviews)
+    return frozenset(each.path for each in named if each is not None)
 
 
 def _check_named(tree: PublishedTree, side: Side, path: str, named: PublishedFile | None) -> Iterator[Finding]:

@@ -60,6 +60,9 @@ def _check_origin(file: Path, run: Run, manifest: Manifest) -> Iterator[Finding]
     yield from differ(file, "origin.controls", run.origin.controls, Controls(manifest.controls))
     yield from differ(file, "origin.scripted", run.origin.scripted, scripted)
     yield from differ(file, "origin.network", run.origin.network, run.candidate.network)
+    if run.origin.proven is not None:
+        proven = manifest.nomination(run.nomination).certificate is not None
+        yield from differ(file, "origin.proven", run.origin.proven, proven)
 
 
 def _check_words(file: Path, run: Run) -> Iterator[Finding]:

@@ -60,8 +60,11 @@ def _shown(line: bytes | None) -> str:
 
 def check_preflights(tree: PublishedTree, manifest: Manifest, digest: str, runs: Sequence[Run]) -> Iterator[Finding]:
     """Find what does not follow about the probes of each candidate that has planned attempts."""
+    by_candidate: dict[str, dict[str, Cell]] = {}
+    for cell in planned(manifest):
+        by_candidate.setdefault(cell.candidate, {})[attempt_name(cell)] = cell
     for candidate in manifest.candidates:
-        cells = {attempt_name(cell): cell for cell in planned(manifest) if cell.candidate == candidate.id}
+        cells = by_candidate.get(candidate.id, {})
         path = f"{candidate.id}/{PREFLIGHT}"
         if not cells:
             continue

@@ -56,7 +56,7 @@ def check_reviews(
         if review is not None and submission_sha256 is not None:
             criteria = review_criteria(manifest)
             subject = Subject(trial=trial, submission_sha256=submission_sha256, criteria=criteria)
-            findings += _check(review, subject, place / name)
+            findings += check_review(review, subject, place / name)
             reviews.append(review)
     return ReviewsFound(
         findings=tuple(findings),
@@ -81,7 +81,8 @@ def _read(file: Path, read: Read) -> tuple[ManualReview | None, tuple[Finding, .
     return (document if isinstance(document, ManualReview) else None), findings
 
 
-def _check(review: ManualReview, subject: Subject, file: Path) -> Iterator[Finding]:
+def check_review(review: ManualReview, subject: Subject, file: Path) -> Iterator[Finding]:
+    """Find that a review is not of this submission, not for this release, or not what it was brought in from."""
     yield from differ(file, "name", file.name, f"{review.reviewer.id}.json")
     yield from differ(file, "trial", review.trial, subject.trial)
     yield from differ(file, "submission_sha256", review.submission_sha256, subject.submission_sha256)

@@ -9,13 +9,16 @@ from runner.artifacts import read_sealed
 from runner.canonical import canonical, sha256
 from runner.documents.facts import Unavailable
 from runner.documents.published import PublishedPreflight
+from runner.judging.reviews import Declared, find_subject, keep_review, written_review
 from runner.publishing.ends import UnendedError, unended
 from runner.publishing.layout import lay_out, probe_status
 from runner.publishing.names import NamesError, check_names
 from runner.publishing.words import PRIVATE
 from runner.reports.aggregate import aggregate, planned
-from tests.unit.publishing.maker import CANDIDATES, PRIVATE_WORDS, a_release, cell, laid_out
-from tests.unit.runner.evidence_maker import SOLVER, Run, a_manifest, a_store, attempt, begin, end_void, submit
+from runner.verification.published import Known, verify_published
+from runner.verify import committed_schemas
+from tests.unit.publishing.maker import CANDIDATES, PRIVATE_WORDS, TRUST, a_release, cell, laid_out, written
+from tests.unit.runner.evidence_maker import IDLER, SOLVER, Run, a_manifest, a_store, attempt, begin, end_void, submit
 from tests.unit.runner.test_shots import RIGHT, WRONG, Said, shooting
 
 WITHOUT_CAPTURE = ("absent", "unlucky")
@@ -145,3 +148,33 @@ def test_names_that_a_tool_could_read_otherwise_are_refused(paths: tuple[str, ..
 
 def test_plain_names_pass() -> None:
     check_names(("manifest.json", "a/b/attempts/attempt-1/run.json", "a/b.c_d-e", "SHA256SUMS"))
+
+
+def test_what_people_said_of_a_submission_is_published_beside_it_and_stays_of_it(tmp_path: Path) -> None:
+    manifest = a_manifest("solver", "idler").model_copy(update={"criteria": ("clarity",)})
+    store = a_store(tmp_path / "store", manifest)
+    attempt(store, SOLVER, Run())
+    attempt(store, IDLER, Run(hidden=False))
+    declared = Declared(
+        reviewer="mia",
+        type="person",
+        blind=True,
+        results_known=False,
+        points={"clarity": 7},
+        summary="Short and plain.",
+    )
+    keep_review(store, written_review(find_subject(store, manifest, "solver/slugs/attempt-1"), declared))
+    layout = lay_out(store, manifest, {})
+    place = "slugs/attempts/attempt-1/manual-reviews/mia.json"
+    kept = store.folder(store.trial(SOLVER, 1)) / "manual-reviews/mia.json"
+    assert layout.files[f"solver/{place}"] == kept.read_bytes()
+    folder = written(tmp_path / "pilot", layout, "pilot")
+    known, schemas = Known(trust=TRUST), committed_schemas()
+    assert verify_published(folder, schemas, known).findings == ()
+    (folder / "idler" / place).parent.mkdir()
+    (folder / f"solver/{place}").rename(folder / "idler" / place)
+    said = "\n".join(str(each) for each in verify_published(folder, schemas, known).findings)
+    assert f"idler/{place}: found a file that nothing names" in said
+    assert (
+        f"solver/{place}: found nothing; expected a file, as solver/slugs/attempts/attempt-1/run.json names it" in said
+    )

@@ -1,21 +1,17 @@
 """The page on verifying a release works, to the letter, with the tools of any machine."""
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from runner.publishing.layout import lay_out
 from runner.signing.bundle import Signers
-from tests.flow.tutorial import Command, File, steps
+from tests.flow import page
+from tests.flow.page import COMMANDS, entered, unmet
 from tests.unit.publishing.maker import LOG_KEY, RELEASE_KEY, STRANGER, a_release, sign_again, written
 from tests.unit.publishing.test_verify_published import Damage, flip, remove, replace, write
 from tests.unit.runner.test_shots import RIGHT, WRONG, Said, shooting
-
-PAGE = Path(__file__).parents[3] / "docs/how-to/verify-a-release.md"
-STEPS = tuple(steps(PAGE.read_text()))
 
 
 @pytest.fixture(scope="module", name="release")
@@ -30,34 +26,7 @@ def prepared(release: Path) -> Path:
     """Put beside a release what its reader has from elsewhere, and what the page tells him to write."""
     (release.parent / "release.pem").write_bytes(RELEASE_KEY.key.pem)
     (release.parent / "log.pem").write_bytes(LOG_KEY.key.pem)
-    for step in STEPS:
-        if isinstance(step, File):
-            (release.parent / step.name).write_text(step.text)
-    return release
-
-
-def entered(line: str, folder: Path) -> str:
-    """Give what a shell prints on a terminal."""
-    home = {"PATH": os.defpath, "HOME": str(folder.parent), "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(
-        ["/bin/bash", "-c", line],
-        cwd=folder,
-        env=home,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    return done.stdout
-
-
-def unmet(folder: Path) -> list[str]:
-    """Give the commands whose output is not what the page shows."""
-    commands = [step for step in STEPS if isinstance(step, Command)]
-    assert len(commands) > 10
-    return [step.line for step in commands if not step.is_met(entered(step.line, folder))]
+    return page.prepared(release)
 
 
 def test_every_command_of_the_page_says_what_the_page_shows(release: Path, tmp_path: Path) -> None:
@@ -66,14 +35,15 @@ def test_every_command_of_the_page_says_what_the_page_shows(release: Path, tmp_p
     patches = folder.rglob("candidate.diff")
     for patch in patches:
         assert patch.read_bytes() == b"diff --git a/slugs.py b/slugs.py\n"
-    assert [line for line in unmet(prepared(folder)) if "git apply" not in line] == []
+    assert len(COMMANDS) > 10
+    assert [said for said in unmet(prepared(folder)) if "git apply" not in said] == []
 
 
 def test_git_reads_the_patches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shot = shooting(tmp_path, monkeypatch, Said(WRONG), Said(RIGHT))
     folder = prepared(written(tmp_path / "pilot", lay_out(shot.store, shot.manifest, {}), "pilot"))
     assert unmet(folder) == []
-    (line,) = [step.line for step in STEPS if isinstance(step, Command) and "git apply" in step.line]
+    (line,) = [step.line for step in COMMANDS if "git apply" in step.line]
     assert entered(line, folder).count("wordcount.py") == 2
 
 
@@ -114,8 +84,7 @@ def test_damage_makes_the_page_say_no(release: Path, tmp_path: Path, damage: Dam
     shutil.copytree(release, folder)
     prepared(folder)
     damage(folder)
-    commands = [step for step in STEPS if isinstance(step, Command)]
-    at = next(at for at, step in enumerate(commands) if command in step.line)
-    for step in commands[max(0, at - 3) : at]:
+    at = next(at for at, step in enumerate(COMMANDS) if command in step.line)
+    for step in COMMANDS[max(0, at - 3) : at]:
         entered(step.line, folder)
-    assert not commands[at].is_met(entered(commands[at].line, folder))
+    assert not COMMANDS[at].is_met(entered(COMMANDS[at].line, folder))
