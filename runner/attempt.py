@@ -45,6 +45,7 @@ from runner.shots import Shot, grade_first, played_tests, shot_results, shot_tes
 from runner.single_shot import is_tested, news, told
 from runner.solution import Solution
 from runner.staging import Staged, Stages
+from runner.stopping import StopRequestedError
 from runner.store import BEGUN, SUBMISSION, Store, may_have_run
 from runner.trail import FIRST_WALLS, LEDGER, SOLUTION, Trail, cost_of, discard, left_lines, left_recordings
 from sandbox.api import WorkspaceRequest
@@ -74,6 +75,7 @@ class Attempts:
 
         Raises:
             KeeperError, GatewayError: the keeper or the gateway died; the try is sealed as void first.
+            StopRequestedError: somebody asked for the end; so is this one, where nothing was captured yet.
             StorageError: the disk failed; what is not sealed is void when the next run looks at it.
         """
         started = self.clock()
@@ -93,19 +95,13 @@ class Attempts:
             yield
         except StorageError:
             raise
-        except KeeperError as error:
-            self._seal_void(trail, staged, _fault(Blame.HOST, trail.phase, error, interrupted=True))
+        except (KeeperError, StopRequestedError) as error:
+            self._seal_void(trail, staged, _fault(_blame(error), trail.phase, error, interrupted=True))
             raise
         except GatewayError as error:
             self._gateway_failed(trail, staged, error)
-        except EvaluatorError as error:
-            self._seal_void(trail, staged, _fault(Blame.EVALUATOR, trail.phase, error))
-        except (CaptureError, PatchError) as error:
-            self._seal_void(trail, staged, _fault(Blame.RUNNER, trail.phase, error))
-        except SandboxError as error:
-            self._seal_void(trail, staged, _fault(Blame.HOST, trail.phase, error))
-        except RunnerError as error:
-            self._seal_void(trail, staged, _fault(Blame.RUNNER, trail.phase, error))
+        except (EvaluatorError, SandboxError, RunnerError) as error:
+            self._seal_void(trail, staged, _fault(_blame(error), trail.phase, error))
 
     def _gateway_failed(self, trail: Trail, staged: Staged, error: GatewayError) -> None:
         """Seal a failed gateway as a void; without a gateway nothing else can be run either.
@@ -329,6 +325,17 @@ class Attempts:
 
     def _host(self) -> Host:
         return writing.host(self.stages.sandbox.facts(), self.proofs)
+
+
+def _blame(error: EvaluatorError | SandboxError | RunnerError) -> Blame:
+    """Say whose fault an error is."""
+    match error:
+        case EvaluatorError():
+            return Blame.EVALUATOR
+        case CaptureError() | PatchError() | RunnerError():
+            return Blame.RUNNER
+        case SandboxError():
+            return Blame.HOST
 
 
 def _fault(blame: Blame, phase: Phase, error: Exception, *, interrupted: bool = False) -> VoidFact:

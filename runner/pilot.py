@@ -4,13 +4,12 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from runner.agents.registry import AGENTS
 from runner.attempt import Attempts
 from runner.bundles.bundle import Bundle
 from runner.bundles.held import load_runtimes
-from runner.documents.journal import State
 from runner.documents.runtimes import RuntimeName
 from runner.errors import DocumentError, UsageError
 from runner.folder import list_files
@@ -20,22 +19,21 @@ from runner.host_proofs import Prover, digests, host_now, keep_copies
 from runner.inputs import Inputs
 from runner.journal import Scribe, sole_writer
 from runner.logins import authorities, load_logins
-from runner.outcome import Outcome
 from runner.purse import Purse
-from runner.recovering import counted, recover
-from runner.release import PreparedNomination
+from runner.recovering import recover
 from runner.reports.aggregate import planned
 from runner.roster import Candidate
-from runner.running.turns import IsStopped, Turn
+from runner.running.turns import Turn
 from runner.runtime import Runtime
-from runner.schedule import Action, Cell, Standing, Step, TryState, next_step, schedule
+from runner.schedule import Cell, Step, left_to_do, plan, schedule
 from runner.selection import candidate_keys, select
 from runner.settings import Settings
 from runner.solution import Solution, patched
 from runner.staging import Staged, Stages
-from runner.store import Store, spent_of, state, store_for
+from runner.steps import Steps
+from runner.stopping import ShouldStop, StoppableSandbox, after_current, any_of, never
+from runner.store import Store, spent_of, store_for
 from sandbox.client import open_sandbox
-from sandbox.errors import KeeperError, SandboxError
 
 Tell = Callable[[str], None]
 
@@ -62,9 +60,8 @@ class Done:
     """Tries of this run that ended void."""
     exhausted: str | None = None
     """The part of the release's budget that is used up, if the pilot stopped for that."""
-
     stopped: bool = False
-    """Whether somebody had it end before it was through."""
+    """Somebody asked for the end before all was done."""
 
     @property
     def is_idle(self) -> bool:
@@ -106,8 +103,10 @@ def store_of(frozen: Frozen, scribe: Scribe | None = None) -> Store:
     return store_for(frozen.inputs.places.store, frozen.manifest, scribe)
 
 
-def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell, turn: Turn) -> Done:
-    """Run what is left to do, once it is this pilot's turn.
+def run_pilot(
+    settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell, turn: Turn, should_stop: ShouldStop = never
+) -> Done:
+    """Run what is left to do, once it is this pilot's turn, until `should_stop` or its turn asks for the end.
 
     Raises:
         BegunError: something was begun already, and nobody said that it may be.
@@ -118,8 +117,10 @@ def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell, tu
     """
     store = store_of(frozen, Scribe(clock=_now))
     cells = selected(frozen.inputs, planned(frozen.manifest), wanted)
-    todo = _todo(frozen, store, cells, wanted)
+    steps = _steps(frozen, store, cells, wanted)
+    todo = left_to_do(steps)
     if not todo:
+        _tell_plan(steps, wanted, tell)
         with sole_writer(store.root / store.release, wait=False) as is_alone:
             if is_alone:
                 _recover(store, frozen, tell)
@@ -131,14 +132,23 @@ def run_pilot(settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell, tu
         if is_stopped():
             return Done(tries=0, gradings=0, voids=0, stopped=True)
         with (
-            _attempts(settings, frozen, store, active, bundles, tell) as attempts,
+            _attempts(settings, frozen, store, active, bundles, tell) as (attempts, room),
             sole_writer(store.root / store.release, wait=True),
         ):
             # Again, now that the lock is ours: until then another run may have gone on with the same attempts.
             _recover(store, frozen, tell)
-            candidates = {each.id: each for each in frozen.manifest.candidates}
-            run = _Run(frozen=frozen, attempts=attempts, candidates=candidates, wanted=wanted, tell=tell)
-            return run.all(_todo(frozen, store, cells, wanted), is_stopped)
+            steps = _steps(frozen, store, cells, wanted)
+            _tell_plan(steps, wanted, tell)
+            asked = any_of(should_stop, after_current(is_stopped))
+            run = Steps(frozen=frozen, attempts=attempts, room=room, tell=tell, should_stop=asked)
+            run.all(left_to_do(steps))
+            return Done(
+                tries=run.tries,
+                gradings=run.gradings,
+                voids=run.voids,
+                exhausted=run.exhausted,
+                stopped=run.is_stopped,
+            )
 
 
 def has_work(settings: Settings, frozen: Frozen, wanted: Wanted) -> bool:
@@ -147,15 +157,23 @@ def has_work(settings: Settings, frozen: Frozen, wanted: Wanted) -> bool:
     Raises:
         BegunError, UsageError: as `run_pilot`.
     """
-    todo = _todo(frozen, store_of(frozen), selected(frozen.inputs, planned(frozen.manifest), wanted), wanted)
+    cells = selected(frozen.inputs, planned(frozen.manifest), wanted)
+    todo = left_to_do(_steps(frozen, store_of(frozen), cells, wanted))
     check_runnable(settings, frozen, _active(frozen, todo))
     return bool(todo)
 
 
-def _active(frozen: Frozen, todo: list[Step]) -> tuple[Candidate, ...]:
+def _active(frozen: Frozen, todo: tuple[Step, ...]) -> tuple[Candidate, ...]:
     """Give the candidates of what is left to do."""
     candidates = {each.id: each for each in frozen.manifest.candidates}
     return tuple(candidates[name] for name in dict.fromkeys(step.cell.candidate for step in todo))
+
+
+def _tell_plan(steps: tuple[Step, ...], wanted: Wanted, tell: Tell) -> None:
+    """Say what is about to be done and what is not, and why, where a run goes on from an earlier one."""
+    if wanted.resume or wanted.retry_unavailable:
+        for line in plan(steps):
+            tell(line)
 
 
 def _recover(store: Store, frozen: Frozen, tell: Tell) -> None:
@@ -164,12 +182,11 @@ def _recover(store: Store, frozen: Frozen, tell: Tell) -> None:
         tell(line)
 
 
-def _todo(frozen: Frozen, store: Store, cells: tuple[Cell, ...], wanted: Wanted) -> list[Step]:
-    """Say what is left to do; a try whose runner was killed is something too."""
+def _steps(frozen: Frozen, store: Store, cells: tuple[Cell, ...], wanted: Wanted) -> tuple[Step, ...]:
+    """Say what comes next of each attempt."""
     rules = frozen.manifest.retry_policy
-    states = {cell: _states(store, cell, rules.canonical_grading) for cell in cells}
-    steps = schedule(cells, states, rules, resume=wanted.resume, retry_unavailable=wanted.retry_unavailable)
-    return [step for step in steps if step.action is not Action.SKIP or step.lost is not None]
+    states = store.states(cells, rules.canonical_grading)
+    return schedule(cells, states, rules, resume=wanted.resume, retry_unavailable=wanted.retry_unavailable)
 
 
 def check_runnable(settings: Settings, frozen: Frozen, candidates: tuple[Candidate, ...]) -> None:
@@ -191,10 +208,6 @@ def check_runnable(settings: Settings, frozen: Frozen, candidates: tuple[Candida
             )
 
 
-def _states(store: Store, cell: Cell, rule: str) -> tuple[TryState, ...]:
-    return tuple(state(each, rule) for each in store.tries(cell))
-
-
 @contextmanager
 def _attempts(
     settings: Settings,
@@ -203,7 +216,7 @@ def _attempts(
     candidates: tuple[Candidate, ...],
     bundles: Mapping[RuntimeName, Bundle],
     tell: Tell,
-) -> Iterator[Attempts]:
+) -> Iterator[tuple[Attempts, StoppableSandbox]]:
     """Open the clean room, see that its walls hold, and open the gateway and scripted providers that are needed."""
     routes = {route.id: route for route in frozen.manifest.routes}
     asking = [each for each in candidates if AGENTS[each.agent].needs_gateway]
@@ -219,11 +232,13 @@ def _attempts(
         keep_copies(store.root / store.release, proofs)
         urls = {name: stack.enter_context(address(settings, route)) for name, route in used.items()}
         gateway = stack.enter_context(gateway_unit(sandbox)) if asking else None
-        yield Attempts(
+        # The gateway's unit is not among those that can be ended: it has to say what was asked last.
+        room = StoppableSandbox(sandbox=sandbox)
+        attempts = Attempts(
             store=store,
             manifest=frozen.manifest,
             runtime=Runtime(
-                sandbox=sandbox,
+                sandbox=room,
                 gateway=gateway,
                 routes=routes,
                 base_urls=urls,
@@ -233,11 +248,12 @@ def _attempts(
                 authorities=authorities() if logins else b"",
                 purse=_purse(frozen, store),
             ),
-            stages=Stages(sandbox=sandbox, workbench=frozen.workbench, limits=frozen.manifest.limits),
+            stages=Stages(sandbox=room, workbench=frozen.workbench, limits=frozen.manifest.limits),
             proofs=digests(proofs),
             patches=_Patches(settings=settings, frozen=frozen),
             clock=_now,
         )
+        yield attempts, room
 
 
 def _now() -> int:
@@ -272,82 +288,3 @@ class _Patches:
         raise DocumentError(
             file=str(folder), field=name, found="no such file", expected="a patch in git's form", mend="add it"
         )
-
-
-@dataclass(slots=True, kw_only=True)
-class _Run:
-    """A pilot on its way."""
-
-    frozen: Frozen
-    attempts: Attempts
-    candidates: dict[str, Candidate]
-    wanted: Wanted
-    tell: Tell
-    tries: int = 0
-    gradings: int = 0
-    voids: int = 0
-    exhausted: str | None = None
-    stopped: bool = False
-    _nominations: dict[str, PreparedNomination] = field(default_factory=dict)
-
-    def all(self, steps: list[Step], is_stopped: IsStopped) -> Done:
-        """Do what is left about each attempt, one after another."""
-        for place, step in enumerate(steps, 1):
-            self.stopped = is_stopped()
-            if self.stopped or self.exhausted is not None:
-                break
-            self.cell(step, f"[{place}/{len(steps)}]")
-        return Done(
-            tries=self.tries,
-            gradings=self.gradings,
-            voids=self.voids,
-            exhausted=self.exhausted,
-            stopped=self.stopped,
-        )
-
-    def cell(self, step: Step, place: str) -> None:
-        """Do one attempt's steps until there is none left."""
-        rules = self.frozen.manifest.retry_policy
-        store = self.attempts.store
-        while step.action is not Action.SKIP or step.lost is not None:
-            if step.action is Action.RUN and (spent := self.attempts.runtime.purse.spent()) is not None:
-                self.exhausted = spent
-                self.tell(f"{place} {step.cell}: not run: the release's budget is used up: {spent}")
-                return
-            self.tell(f"{place} {step}")
-            try:
-                self._do(step)
-            except KeeperError:
-                raise
-            except SandboxError as error:
-                # What is sealed stays; this attempt is met again by the next run, the others are not held up.
-                self.tell(f"{place} {step.cell}: a fault: {error}")
-                self.voids += 1
-                return
-            tries = store.tries(step.cell)
-            states = tuple(state(each, rules.canonical_grading) for each in tries)
-            last = states[-1]
-            if (digest := counted(tries[-1], rules.canonical_grading)) is not None:
-                store.note(tries[-1].trial, State.SEALED, digest)
-            self.voids += last.standing in {Standing.VOID, Standing.UNGRADED}
-            self.tell(f"{place} {step.cell}: {last.outcome or Outcome.VOID}")
-            step = next_step(step.cell, states, rules)
-
-    def _do(self, step: Step) -> None:
-        cell, attempts = step.cell, self.attempts
-        candidate = self.candidates[cell.candidate]
-        staged = attempts.stages.staged(self._prepared(cell.nomination))
-        if step.lost is not None:
-            attempts.seal_lost(attempts.store.trial(cell, step.lost), candidate, staged)
-        trial = attempts.store.trial(cell, step.number)
-        if step.action is Action.GRADE:
-            attempts.grade(trial, candidate, staged)
-            self.gradings += 1
-        elif step.action is Action.RUN:
-            attempts.run(trial, candidate, staged)
-            self.tries += 1
-
-    def _prepared(self, name: str) -> PreparedNomination:
-        if not self._nominations:
-            self._nominations |= {each.nomination.id: each for each in self.frozen.prepared.nominations}
-        return self._nominations[name]

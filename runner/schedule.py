@@ -1,6 +1,7 @@
 """What is left to do: planned attempts x what is sealed already -> the next step of each attempt. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol, assert_never
@@ -99,6 +100,11 @@ class Step:
     lost: int | None = None
     """A try whose runner was killed; it is sealed as void before anything else is done."""
 
+    @property
+    def is_left(self) -> bool:
+        """Whether there is something to do."""
+        return self.action is not Action.SKIP or self.lost is not None
+
     def __str__(self) -> str:
         closing = () if self.lost is None else (f"close try {self.lost} as void",)
         doing = () if closing and self.action is Action.SKIP else (f"{self.action} try {self.number}",)
@@ -123,6 +129,23 @@ def schedule(
     if begun and not (resume or retry_unavailable):
         raise BegunError(names=begun)
     return tuple(next_step(cell, tries.get(cell, ()), rules, retry_unavailable=retry_unavailable) for cell in wanted)
+
+
+def left_to_do(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Leave out the attempts of which nothing is to be done."""
+    return tuple(step for step in steps if step.is_left)
+
+
+def plan(steps: Iterable[Step]) -> Iterator[str]:
+    """Say what will be done, a line a step, and of how many attempts nothing, a line a reason."""
+    skipped: Counter[str] = Counter()
+    for step in steps:
+        if step.is_left:
+            yield f"to do: {step}"
+        else:
+            skipped[step.why] += 1
+    for why, times in skipped.items():
+        yield f"nothing to do for {times} attempt{'' if times == 1 else 's'}: {why}"
 
 
 def next_step(cell: Cell, tries: tuple[TryState, ...], rules: Rules, *, retry_unavailable: bool = False) -> Step:

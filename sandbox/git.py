@@ -17,6 +17,9 @@ from sandbox.errors import PatchError
 from sandbox.scratch import MEMORY, scratch_folder
 from sandbox.tools import GIT, need_tools
 
+_OWN_GROUP = 0
+"""A terminal's Ctrl-C is for the runner, which lets a capture come to its end."""
+
 TIMEOUT = 600.0
 """Seconds: far beyond what any call of ours needs. The longest captured change is a minute's work on a busy machine."""
 
@@ -62,7 +65,9 @@ def run_git(git_dir: Path, *arguments: str, stdin: bytes | BinaryIO = b"", durab
     given, source = (stdin, subprocess.PIPE) if isinstance(stdin, bytes) else (None, stdin)
     argv, environment, pipe = _argv(arguments, durable=durable), _environment(git_dir), subprocess.PIPE
     try:
-        with subprocess.Popen(argv, env=environment, cwd=git_dir, stdin=source, stdout=pipe, stderr=pipe) as process:
+        with subprocess.Popen(
+            argv, env=environment, cwd=git_dir, stdin=source, stdout=pipe, stderr=pipe, process_group=_OWN_GROUP
+        ) as process:
             resource.prlimit(process.pid, resource.RLIMIT_AS, (_MEMORY, _MEMORY))
             try:
                 out, told = process.communicate(given, timeout=TIMEOUT)
@@ -179,7 +184,9 @@ def object_reader(git_dir: Path) -> Iterator[ObjectReader]:
     argv = _argv(("cat-file", "--batch"), durable=False)
     pipe, null = subprocess.PIPE, subprocess.DEVNULL
     environment = _environment(git_dir)
-    with subprocess.Popen(argv, env=environment, cwd=git_dir, stdin=pipe, stdout=pipe, stderr=null) as process:
+    with subprocess.Popen(
+        argv, env=environment, cwd=git_dir, stdin=pipe, stdout=pipe, stderr=null, process_group=_OWN_GROUP
+    ) as process:
         try:
             yield ObjectReader(process, time.monotonic() + TIMEOUT)
         finally:

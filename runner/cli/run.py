@@ -1,8 +1,9 @@
 """`runner pilot`."""
 
 import json
+import shlex
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -19,6 +20,7 @@ from runner.running.detaching import detach_pilot
 from runner.running.line import Draft, Line, described
 from runner.running.turns import at_once, in_line, until_free
 from runner.settings import Settings, host_settings
+from runner.stopping import Signals, heard_signals
 
 
 @click.command()
@@ -67,24 +69,30 @@ def pilot(  # noqa: PLR0913 - one parameter an option
     need_keeper()
     if detach and has_work(settings, load_frozen(settings), wanted):
         return _detach(settings, wanted, as_json=as_json)
-    done = _run(settings, wanted) if token is None else _run_in_line(settings, wanted, token, log)
+    with heard_signals() as signals:
+        try:
+            done = _run(settings, wanted, signals) if token is None else _in_line(settings, wanted, token, log, signals)
+        except KeyboardInterrupt:
+            done = Done(tries=0, gradings=0, voids=0, stopped=True)  # Nothing was begun yet.
     click.echo(json.dumps(asdict(done)) if as_json else _said(done))
+    if done.stopped:
+        _tell(f"to go on: {_command(config, wanted)}")
     return 1 if done.voids or done.exhausted is not None or done.stopped else 0
 
 
-def _run(settings: Settings, wanted: Wanted) -> Done:
+def _run(settings: Settings, wanted: Wanted, signals: Signals) -> Done:
     """Run now, or say who is in the way."""
     frozen = load_frozen(settings)
     draft = _draft(frozen.inputs, wanted, token_hex(8), None)
-    return run_pilot(settings, frozen, wanted, _tell, partial(at_once, Line(), draft))
+    return run_pilot(settings, frozen, wanted, _tell, partial(at_once, Line(), draft), signals)
 
 
-def _run_in_line(settings: Settings, wanted: Wanted, token: str, log: Path | None) -> Done:
+def _in_line(settings: Settings, wanted: Wanted, token: str, log: Path | None, signals: Signals) -> Done:
     """Run when everybody who asked before is done."""
     with Line().place(_draft(load_inputs(settings), wanted, token, log)) as place:
         frozen = load_frozen(settings)
         turn = partial(in_line, place, _tell)
-        return until_free(partial(run_pilot, settings, frozen, wanted, _tell, turn), place, _tell)
+        return until_free(partial(run_pilot, settings, frozen, wanted, _tell, turn, signals), place, _tell)
 
 
 def _detach(settings: Settings, wanted: Wanted, *, as_json: bool) -> int:
@@ -110,6 +118,12 @@ def _options(wanted: Wanted) -> tuple[str, ...]:
     words += ["--resume"] if wanted.resume else []
     words += ["--retry-unavailable"] if wanted.retry_unavailable else []
     return tuple(words)
+
+
+def _command(config: Path | None, wanted: Wanted) -> str:
+    """Give the command that goes on where this one was stopped."""
+    known = () if config is None else ("--config", str(config))
+    return shlex.join(("runner", *known, "pilot", *_options(replace(wanted, resume=True))))
 
 
 def _draft(inputs: Inputs, wanted: Wanted, token: str, log: Path | None) -> Draft:

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Literal
 
@@ -24,9 +25,9 @@ def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-def start_asleep(bench: Bench, *options: str) -> tuple[Runner, Traces]:
+def start_asleep(bench: Bench, *, within: tuple[str, ...] = ()) -> tuple[Runner, Traces]:
     """Start a pilot and wait until its candidate is at work."""
-    runner = bench.start("pilot", "--candidate", "sleeper", *options)
+    runner = bench.start("pilot", "--candidate", "sleeper", within=within)
 
     def asleep() -> Traces | None:
         seen = traces(runner.pid)
@@ -85,6 +86,46 @@ def fact(folder: Path) -> dict[str, object]:
     void = json.loads((folder / "void/void.json").read_bytes())["facts"]["void"]
     assert len(void.pop("reason")) > 10
     return dict(void)
+
+
+def test_ctrl_c_ends_the_units_seals_what_there_is_and_says_how_to_go_on(bench: Bench) -> None:
+    runner, seen = start_asleep(bench, within=("/usr/bin/setsid",))
+    os.killpg(runner.pid, signal.SIGINT)
+    said = finished(runner)
+    await_gone(seen, bench.checkout)
+    assert (said.code, said.out) == (1, "1 try, 0 further gradings, 1 void; stopped before all was done\n")
+    wanted = f"to go on: runner --config {bench.config} pilot --resume --candidate sleeper"
+    assert said.err.splitlines()[-1] == wanted
+    folder = bench.attempt("sleeper") / "try-1"
+    assert names(folder) == ["begun.json", "void"]
+    assert fact(folder) == {"blame": "runner", "interrupted": True, "phase": "solution"}
+    assert (folder / "void/ledger.jsonl").read_bytes().count(b"\n") >= 2, "acknowledged requests are kept"
+    assert names(folder / "void/exchanges") == ["preflight-1.gz", "solution.gz"], "and what was asked in them"
+    said = bench.run("pilot", "--resume", "--candidate", "sleeper")
+    assert (said.code, said.out) == (0, "nothing was left to do\n")
+    assert f"nothing to do for 1 attempt: {CUT}" in said.err
+    assert bench.run("verify").code == 0
+
+
+def test_a_second_ctrl_c_ends_at_once_and_leaves_what_a_kill_leaves(bench: Bench) -> None:
+    runner, seen = start_asleep(bench)
+    for pid in (seen.outer.pid, seen.inner.pid):
+        os.kill(pid, signal.SIGSTOP)  # Good order would wait for it.
+    for _ in "ab":
+        os.kill(runner.pid, signal.SIGINT)
+        time.sleep(0.1)
+    try:
+        runner.wait(timeout=30)
+    finally:
+        for pid in (seen.outer.pid, seen.inner.pid):
+            os.kill(pid, signal.SIGCONT)
+    said = finished(runner)
+    await_gone(seen, bench.checkout)
+    assert (said.code, said.out) == (1, "")
+    assert said.err.endswith("runner: ended at once; what was sealed is kept\n")
+    assert bench.run("verify", "--no-rebuild").code == 0
+    said = bench.run("pilot", "--candidate", "sleeper", "--resume")
+    assert f"to do: sleeper/clamp/attempt-1: close try 1 as void ({CUT})" in said.err
 
 
 def test_a_submission_sealed_before_its_runner_was_killed_is_graded_and_not_run_again(bench: Bench) -> None:

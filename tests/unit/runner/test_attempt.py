@@ -12,12 +12,15 @@ import pytest
 from runner.attempt import Attempts
 from runner.documents.evidence import Void
 from runner.documents.facts import Blame, Phase
+from runner.documents.journal import State
 from runner.documents.telemetry import Preflight, Telemetry
 from runner.errors import RunnerError, StorageError
 from runner.gateway.errors import GatewayError
+from runner.journal import read_journal
 from runner.outcome import Outcome
 from runner.runtime import Asked, Ran, Room, Runtime
 from runner.staging import Stages
+from runner.stopping import StopRequestedError
 from runner.store import VOID, Store
 from sandbox.api import Changes, LauncherReport, WorkspaceRequest
 from sandbox.errors import CaptureError, KeeperError, UnitStartError, WallsError, WorkspaceError
@@ -171,6 +174,32 @@ def test_a_dead_keeper_ends_the_run_after_its_try_was_sealed(tmp_path: Path) -> 
     assert tried.void is not None
     assert tried.void.facts.void is not None
     assert (tried.void.facts.void.blame, tried.void.facts.void.interrupted) == (Blame.HOST, True)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "phase"),
+    [
+        pytest.param(ToldRuntime(asked=StopRequestedError()), Phase.PREFLIGHT, id="probe"),
+        pytest.param(ToldRuntime(ran=StopRequestedError()), Phase.SOLUTION, id="work"),
+    ],
+)
+def test_a_try_that_is_stopped_is_sealed_as_one_that_was_cut_and_the_run_ends(
+    tmp_path: Path, runtime: ToldRuntime, phase: Phase
+) -> None:
+    tried = trying(tmp_path, runtime)
+    with pytest.raises(StopRequestedError):
+        tried.run()
+    assert tried.void is not None
+    void = tried.void.facts.void
+    assert void is not None
+    assert (void.blame, void.interrupted, void.phase) == (Blame.RUNNER, True, phase)
+
+
+def test_the_journal_tells_what_a_try_reached_before_it_does(tmp_path: Path) -> None:
+    tried = trying(tmp_path, ToldRuntime())
+    tried.run()
+    wanted = [State.PLANNED, State.PROBING, State.RUNNING, State.VOID]
+    assert [each.state for each in read_journal(tried.store.journal)] == wanted
 
 
 def test_a_failing_disk_seals_nothing_and_leaves_the_try_open(tmp_path: Path) -> None:

@@ -10,7 +10,18 @@ from runner.config import RetryPolicy
 from runner.documents.facts import Blame
 from runner.errors import BegunError
 from runner.outcome import Outcome
-from runner.schedule import GRADINGS, INTERRUPTIONS, Action, Cell, Standing, TryState, next_step, schedule
+from runner.schedule import (
+    GRADINGS,
+    INTERRUPTIONS,
+    Action,
+    Cell,
+    Standing,
+    TryState,
+    left_to_do,
+    next_step,
+    plan,
+    schedule,
+)
 
 CELL = Cell(candidate="oracle", nomination="slugs", attempt=1)
 OTHER = Cell(candidate="nop", nomination="slugs", attempt=1)
@@ -138,6 +149,22 @@ def test_unavailable_waits_for_its_own_option_and_the_rule() -> None:
     assert (again.action, again.number) == (Action.RUN, 2)
     (used_up,) = schedule((CELL,), {CELL: (UNAVAILABLE,)}, Rules(), retry_unavailable=True)
     assert used_up.action is Action.SKIP
+
+
+def test_a_plan_has_a_line_for_each_step_and_counts_what_is_left_alone() -> None:
+    cut = TryState(number=1, standing=Standing.OPEN, worked=True)
+    third = replace(CELL, attempt=2)
+    tries = {CELL: (DONE,), third: (DONE,), OTHER: (cut,)}
+    free = Cell(candidate="free", nomination="slugs", attempt=1)
+    tries[free] = (replace(cut, worked=False),)
+    steps = schedule((CELL, third, OTHER, free), tries, Rules(), resume=True)
+    why = "try 1 was cut while its model worked; the release allows one try"
+    assert list(plan(steps)) == [
+        f"to do: nop/slugs/attempt-1: close try 1 as void ({why})",
+        "to do: free/slugs/attempt-1: close try 1 as void, run try 2 (try 1 was cut before a model worked)",
+        "nothing to do for 2 attempts: completed in try 1",
+    ]
+    assert [step.cell for step in left_to_do(steps)] == [OTHER, free]
 
 
 STATES = st.builds(
