@@ -23,8 +23,12 @@ from runner.disk import DISK, Disk
 from runner.documents.journal import Entry, State
 from runner.documents.seal import Trial
 from runner.durable import append_file, cut_file, make_folders, read_regular
+from runner.signing.dsse import pae
+from runner.signing.encoding import b64
+from runner.signing.signer import Signer
 
 JOURNAL = "journal.jsonl"
+PAYLOAD_TYPE = "application/vnd.cleanroom.journal+json"
 
 _TAIL = 1 << 14
 """No line is longer."""
@@ -54,6 +58,8 @@ class Scribe:
     clock: Callable[[], int]
     """Milliseconds since 1970, UTC."""
     run: str = field(default_factory=new_run)
+    signer: Signer | None = None
+    """The runner's key; None: lines are not signed."""
 
     def write(self, path: Path, told: Told, *, disk: Disk = DISK) -> Entry:
         """Add a line for good.
@@ -71,9 +77,17 @@ class Scribe:
             sealed_sha256=told.sealed_sha256,
             previous=None if last is None else sha256(last),
             recovered=told.recovered,
+            keyid=None if self.signer is None else self.signer.keyid,
         )
+        if self.signer is not None:
+            entry = entry.model_copy(update={"sig": b64(self.signer.sign(signed_bytes(entry)))})
         append_file(path, canonical(entry) + b"\n", disk=disk)
         return entry
+
+
+def signed_bytes(entry: Entry) -> bytes:
+    """Give what a line's signature is over: the line without it, as DSSE authenticates a payload."""
+    return pae(PAYLOAD_TYPE, canonical(entry.model_copy(update={"sig": None})))
 
 
 @contextmanager

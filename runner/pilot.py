@@ -10,6 +10,7 @@ from runner.agents.registry import AGENTS
 from runner.attempt import Attempts
 from runner.bundles.bundle import Bundle
 from runner.bundles.held import load_runtimes
+from runner.documents.keys import KeyRole
 from runner.documents.runtimes import RuntimeName
 from runner.errors import DocumentError, UsageError
 from runner.folder import list_files
@@ -28,6 +29,7 @@ from runner.runtime import Runtime
 from runner.schedule import Cell, Step, left_to_do, plan, schedule
 from runner.selection import candidate_keys, select
 from runner.settings import Settings
+from runner.signing.keys import KEYS, KeyStore
 from runner.solution import Solution, patched
 from runner.staging import Staged, Stages
 from runner.steps import Steps
@@ -103,6 +105,12 @@ def store_of(frozen: Frozen, scribe: Scribe | None = None) -> Store:
     return store_for(frozen.inputs.places.store, frozen.manifest, scribe)
 
 
+def kept_store(frozen: Frozen, tell: Tell) -> Store:
+    """Give the store to write into; the runner's key, which signs its journal, is made where there is none."""
+    keys = KeyStore(folder=frozen.inputs.places.state / KEYS, clock=_now)
+    return store_of(frozen, Scribe(clock=_now, signer=keys.ensure(KeyRole.RUNNER, tell)))
+
+
 def run_pilot(
     settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell, turn: Turn, should_stop: ShouldStop = never
 ) -> Done:
@@ -115,7 +123,7 @@ def run_pilot(
         HostError: the walls must be tried first, and this is not root.
         SandboxError: the host cannot hold a clean room, or lost it.
     """
-    store = store_of(frozen, Scribe(clock=_now))
+    store = store_of(frozen)
     cells = selected(frozen.inputs, planned(frozen.manifest), wanted)
     steps = _steps(frozen, store, cells, wanted)
     todo = left_to_do(steps)
@@ -123,7 +131,7 @@ def run_pilot(
         _tell_plan(steps, wanted, tell)
         with sole_writer(store.root / store.release, wait=False) as is_alone:
             if is_alone:
-                _recover(store, frozen, tell)
+                _recover(kept_store(frozen, tell), frozen, tell)
         return Done(tries=0, gradings=0, voids=0)
     active = _active(frozen, todo)
     check_runnable(settings, frozen, active)
@@ -131,6 +139,7 @@ def run_pilot(
     with turn() as is_stopped:
         if is_stopped():
             return Done(tries=0, gradings=0, voids=0, stopped=True)
+        store = kept_store(frozen, tell)
         with (
             _attempts(settings, frozen, store, active, bundles, tell) as (attempts, room),
             sole_writer(store.root / store.release, wait=True),

@@ -12,10 +12,10 @@ from runner.documents.seal import Trial
 from runner.errors import UnknownNameError, UsageError
 from runner.evaluation import reopen
 from runner.freezer import Frozen
-from runner.journal import Scribe, sole_writer
+from runner.journal import sole_writer
 from runner.keyless import keyless_room
 from runner.naming import named_try
-from runner.pilot import store_of
+from runner.pilot import kept_store, store_of
 from runner.recovering import counted
 from runner.release import PreparedNomination
 from runner.reports.aggregate import planned
@@ -77,8 +77,8 @@ def regrade(frozen: Frozen, wanted: tuple[str, ...], tell: Tell) -> Iterator[Reg
         VerificationError: the evidence is not what was sealed.
         SandboxError: a fault.
     """
-    store = store_of(frozen, Scribe(clock=_now))
-    trials = submitted_tries(store, frozen, wanted)
+    trials = submitted_tries(store_of(frozen), frozen, wanted)
+    store = kept_store(frozen, tell)
     with (
         keyless_room(frozen, store, tell) as attempts,
         sole_writer(store.root / store.release, wait=True),

@@ -18,11 +18,13 @@ from runner.release import MANIFEST_BYTES
 from runner.reports.aggregate import planned
 from runner.schemas import documents, schema_of
 from runner.settings import own_checkout
+from runner.signing.trust import Trust
 from runner.store import Store
 from runner.validating.certificates import CERTIFICATES, KEPT_AS
 from runner.verification.attempts import AttemptVerifier, Planned
 from runner.verification.folders import Reader
 from runner.verification.journal import take_apart
+from runner.verification.journal_signatures import check_signatures
 from runner.verification.judging import check_judging
 from runner.verification.model import Finding, Rebuild, Scope, differ
 from runner.verification.proofs import read_proofs
@@ -119,11 +121,13 @@ def verify_release(
     schemas: Schemas | None = None,
     rebuild: Rebuild | None = None,
     workers: int | None = None,
+    trust: Trust | None = None,
 ) -> VerifyReport:
     """Verify all evidence of a release.
 
     `schemas` defaults to what the models say, `workers` to the cores of this machine where there is much to do. With
-    more than one worker, `rebuild` must pickle. The report is the same with any number.
+    more than one worker, `rebuild` must pickle. The report is the same with any number. `trust` is whose signatures
+    count in the journal.
     """
     scope = Scope(manifest=manifest, schemas=model_schemas() if schemas is None else schemas, rebuild=rebuild)
     top = store.root / store.release
@@ -136,6 +140,7 @@ def verify_release(
         workers = cores() if is_much(top) else 1
     cells = planned(manifest)
     journal = take_apart(store, cells)
+    unsigned, unlooked = check_signatures(store.journal, trust)
     jobs = [Planned(cell=cell, lines=journal.lines.get(cell, ())) for cell in cells]
     checked = tuple(in_order(AttemptVerifier(store, scope, proven, journal.last), jobs, workers))
     judging = check_judging(store, manifest, beside.reader)
@@ -146,6 +151,7 @@ def verify_release(
             *(found for each in checked for found in each.findings),
             *journal.report.findings,
             *judging.findings,
+            *unsigned,
         ),
         folders=sum(each.folders for each in checked),
         files=len(proven.known) + beside.files + judging.files + sum(each.files for each in checked),
@@ -154,6 +160,7 @@ def verify_release(
             *(why for each in checked for why in each.unchecked),
             *journal.report.unchecked,
             *judging.unchecked,
+            *unlooked,
             *(() if rebuild is not None else (NOT_REBUILT,)),
         ),
     )

@@ -44,7 +44,7 @@ from sandbox.git import scratch_repository
     multiple=True,
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="A key from elsewhere: its PEM, what 'runner keys show --json' prints, or a rotation. For PATH.",
+    help="A key from elsewhere: its PEM, what 'runner keys show --json' prints, or a rotation.",
 )
 @click.option("--no-rebuild", is_flag=True, help="Do not put base and patch together again (needs no fixtures).")
 @click.option(
@@ -64,7 +64,9 @@ def verify(
     """Check a release's evidence, or a published release (PATH): every byte, every bond, every derived word."""
     settings = host_settings(config)
     found = (
-        _stored(settings, rebuild=not no_rebuild) if path is None else _published(path, config, keys, not no_rebuild)
+        _stored(settings, keys, rebuild=not no_rebuild)
+        if path is None
+        else _published(path, config, keys, not no_rebuild)
     )
     findings = (*found.findings, *_log_findings(settings, checkpoint))
     for finding in findings:
@@ -91,11 +93,12 @@ class _Verified:
     what: str
 
 
-def _stored(settings: Settings, *, rebuild: bool) -> _Verified:
+def _stored(settings: Settings, keys: tuple[Path, ...], *, rebuild: bool) -> _Verified:
     inputs, manifest, store = find_evidence(settings)
     _check_records(inputs, manifest)
+    trust = read_trust(keys, own_pins(host_keys(settings.config)))
     with _rebuilder(settings, wanted=rebuild) as applied:
-        report = verify_release(store, manifest, schemas=committed_schemas(), rebuild=applied)
+        report = verify_release(store, manifest, schemas=committed_schemas(), rebuild=applied, trust=trust)
     return _Verified(
         findings=report.findings,
         notes=(*report.unfinished, *report.unchecked),

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Literal
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.systemd
 
 Runner = subprocess.Popen[str]
 
+DYING = Path(__file__).with_name("dying.py")
 GROWING = (".tmp-exchanges-preflight-1.gz", ".tmp-exchanges-solution.gz", ".tmp-ledger.jsonl")
 """What grows beside a try until it is sealed."""
 
@@ -147,6 +149,38 @@ def test_a_submission_sealed_before_its_runner_was_killed_is_graded_and_not_run_
     assert not (bench.attempt("slow") / "try-2").exists()
     assert '"outcome":"completed"' in (folder / "gradings/grading-1/grading.json").read_text()
     assert states(bench) == ["planned", "probing", "running", "captured", "graded", "sealed"]
+    assert bench.run("verify").code == 0
+
+
+def dying(bench: Bench, point: str) -> None:
+    """Run what is left of three candidates, with a runner that dies at a line of its journal."""
+    within = (sys.executable, str(DYING), point, "--")
+    process = bench.start("pilot", "--resume", "--candidate", "oracle,right,nop", within=within)
+    said = finished(process)
+    assert said.code == -signal.SIGKILL, said
+    assert bench.run("verify", "--no-rebuild").code == 0, point
+
+
+def test_whichever_line_of_the_journal_a_runner_dies_at_nothing_is_lost_and_nothing_is_run_twice(bench: Bench) -> None:
+    oracle, right = bench.attempt("oracle"), bench.attempt("right")
+    dying(bench, "planned-after")
+    assert not oracle.exists()
+    dying(bench, "captured-before")
+    sealed = listing(oracle / "try-1/submission")
+    dying(bench, "graded-before")
+    graded = listing(oracle / "try-1/gradings/grading-1")
+    dying(bench, "running-after")
+    said = bench.run("pilot", "--resume", "--candidate", "oracle,right,nop")
+    assert (said.code, said.out) == (1, "1 try, 0 further gradings, 1 void\n")
+    assert names(oracle) == names(right) == ["try-1"], "neither the captured one nor the paid one was run again"
+    assert names(oracle / "try-1/gradings") == ["grading-1"]
+    assert (listing(oracle / "try-1/submission"), listing(oracle / "try-1/gradings/grading-1")) == (sealed, graded)
+    assert fact(right / "try-1") == {"blame": "runner", "interrupted": True, "phase": "solution"}
+    assert states(bench) == [
+        *("planned", "planned", "running", "captured", "graded", "sealed"),
+        *("planned", "probing", "running", "void"),
+        *("planned", "running", "captured", "graded", "sealed"),
+    ]
     assert bench.run("verify").code == 0
 
 

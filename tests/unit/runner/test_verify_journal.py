@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,18 @@ from runner.canonical import canonical, canonical_lines, sha256
 from runner.config import RetryPolicy
 from runner.documents.facts import Blame, Phase, VoidFact
 from runner.documents.journal import Entry, State
-from runner.journal import read_journal
+from runner.documents.keys import KeyRole
+from runner.journal import Scribe, read_journal
 from runner.recovering import counted, recover, sealed_parts
 from runner.schedule import Cell
+from runner.signing.signer import LocalSigner, PublicKey, new_signer
+from runner.signing.trust import Pin, Trust
 from runner.store import Store
 from runner.verification.journal import CUT, UNTOLD
-from runner.verify import VerifyReport
+from runner.verification.journal_signatures import NO_KEY
+from runner.verify import VerifyReport, verify_release
 from tests.unit.runner.evidence_maker import IDLER, SOLVER, Run, a_manifest, a_store, begin, end_void, grade, submit
-from tests.unit.runner.test_verify import named, verify
+from tests.unit.runner.test_verify import SCHEMAS, named, rebuilt, verify
 
 MANIFEST = a_manifest(policy=RetryPolicy(void_tries=2))
 LOST = VoidFact(blame=Blame.RUNNER, phase=Phase.SOLUTION, reason="the runner was killed", interrupted=True)
@@ -210,6 +215,66 @@ def test_what_a_killed_runner_did_not_tell_is_no_finding_and_the_next_run_tells_
     assert all(_told(store, each.sha256) for each in owed)
     assert checked(store).findings == ()
     assert recover(store, (SOLVER, IDLER), "first") == ()
+
+
+def signed(tmp_path: Path, signer: LocalSigner) -> Store:
+    """A release of one attempt, each line signed; then another run's, of a second one."""
+    store = a_store(tmp_path / "store", MANIFEST)
+    for run, cell in (("a" * 16, SOLVER), ("b" * 16, IDLER)):
+        kept = replace(store, scribe=Scribe(clock=lambda: 1_000, run=run, signer=signer))
+        end_void(kept, begin(kept, cell), LOST.model_copy(update={"phase": Phase.PREFLIGHT}))
+    return store
+
+
+def trusting(*keys: PublicKey, revoked_ms: int | None = None) -> Trust:
+    pins = (Pin(key=key, role=KeyRole.RUNNER, source="here", revoked_ms=revoked_ms) for key in keys)
+    return Trust(pins=tuple(pins))
+
+
+def journal_of(store: Store, trust: Trust) -> VerifyReport:
+    return verify_release(store, MANIFEST, schemas=SCHEMAS, rebuild=rebuilt, trust=trust)
+
+
+def test_lines_are_signed_and_checked_against_the_keys_that_were_pinned(tmp_path: Path) -> None:
+    signer = new_signer()
+    store = signed(tmp_path, signer)
+    report = journal_of(store, trusting(signer.key))
+    assert (report.findings, report.unchecked) == ((), ())
+    assert journal_of(store, Trust(pins=())).unchecked == (f"{store.journal}: {NO_KEY}",)
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_a_signature_that_the_key_did_not_make_is_found_wherever_it_stands(tmp_path: Path, at: int) -> None:
+    """Its line is, or the line after it, which names another one."""
+    signer = new_signer()
+    store = signed(tmp_path, signer)
+    lines = list(read_journal(store.journal))
+    lines[at] = lines[at].model_copy(update={"sig": lines[at - 1].sig})
+    store.journal.write_bytes(canonical_lines(lines))
+    said = [str(each) for each in journal_of(store, trusting(signer.key)).findings]
+    wrong = f"{store.journal}:{at + 1}: found a signature that key {signer.keyid} did not make"
+    assert [each for each in said if each.startswith(wrong)]
+
+
+def test_a_journal_that_was_written_anew_by_whoever_has_not_the_key_is_found(tmp_path: Path) -> None:
+    signer = new_signer()
+    store = signed(tmp_path, signer)
+    rewritten(store, lambda entries: [each.model_copy(update={"at_ms": 7}) for each in entries])
+    said = [str(each) for each in journal_of(store, trusting(signer.key)).findings]
+    assert len(said) == 2, "one a run: the chain vouches for the rest"
+    assert all("did not make" in each for each in said)
+
+
+def test_another_key_a_revoked_key_and_no_signature_each_have_a_sentence(tmp_path: Path) -> None:
+    signer, other = new_signer(), new_signer()
+    store = signed(tmp_path, signer)
+    (finding, *_) = journal_of(store, trusting(other.key)).findings
+    assert finding.found == f"a signature of key {signer.keyid}, which nobody pinned"
+    (finding, *_) = journal_of(store, trusting(signer.key, revoked_ms=500)).findings
+    assert "revoked since" in finding.found
+    rewritten(store, lambda entries: [each.model_copy(update={"keyid": None, "sig": None}) for each in entries])
+    (finding,) = journal_of(store, trusting(signer.key)).findings
+    assert finding.found == "a line without a signature, and 3 more"
 
 
 def _told(store: Store, digest: str) -> bool:
