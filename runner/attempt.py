@@ -121,7 +121,8 @@ class Attempts:
     def _available(self, trail: Trail, staged: Staged) -> bool:
         """Ask the frozen question; who does not answer it is sealed as unavailable."""
         limits = self.manifest.limits.preflight.limits()
-        self.store.note(trail.trial, State.PROBING)
+        if not trail.candidate.is_control:
+            self.store.note(trail.trial, State.PROBING)
         trail.asked = self.runtime.preflight(trail.candidate, limits, trail.take, trail.tapes)
         trail.walls |= {f"preflight-{at}": ran.result.report for at, ran in enumerate(trail.asked.runs, 1)}
         preflight = trail.asked.preflight

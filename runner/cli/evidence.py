@@ -93,7 +93,7 @@ class _Verified:
     what: str
 
 
-def _stored(settings: Settings, keys: tuple[Path, ...], *, rebuild: bool) -> _Verified:
+def _stored(settings: Settings, keys: tuple[Path, ...], rebuild: bool) -> _Verified:  # noqa: FBT001 - handed on
     inputs, manifest, store = find_evidence(settings)
     _check_records(inputs, manifest)
     trust = read_trust(keys, own_pins(host_keys(settings.config)))

@@ -10,12 +10,12 @@ from runner.cli.app import app
 EXIT_CODES = {
     0: "all that was asked is done, whatever the verdicts. `pilot` with nothing to do is 0",
     1: "at least one void in this run, a fault of ours, an index that did not answer, a full disk, a route that lacks "
-    "something, a table that is not the expected one, or a replay that was another run",
+    "something, a table that is not the expected one, a replay that was another run, or a pilot that was stopped",
     2: "wrong usage or a bad document, a drifted input included",
     3: "verification found something, or a wall did not hold",
     4: "the host is unfit: this account may not start units, another run holds the room, an uncleaned room, a missing "
     "mechanism",
-    130: "stopped from the keyboard",
+    130: "stopped from the keyboard (a pilot leaves with 1)",
 }
 """What each exit code means; the same for every command."""
 
