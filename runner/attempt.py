@@ -235,7 +235,7 @@ class Attempts:
         ended = agent_end(agent_run(ran.result.termination, ran.lines, ran.telemetry))
         return Submission(
             trial=trail.trial,
-            origin=self._origin(trail.candidate, staged),
+            origin=self._origin(trail.trial, staged),
             base_sha256=captured.base_digest,
             tree_sha256=captured.tree_digest,
             patch_sha256=sha256(captured.patch),
@@ -264,7 +264,7 @@ class Attempts:
         is_shot = candidate.agent is Agent.SINGLE_SHOT and evaluation.fault is None
         shots = shot_results(evaluation, first) if is_shot else ()
         made = Made(
-            origin=self._origin(candidate, staged),
+            origin=self._origin(trial, staged),
             started_ms=started,
             ended_ms=self.clock(),
             phases=evaluation.phases,
@@ -273,7 +273,7 @@ class Attempts:
         document = grading(name, reopened.document, sealed.digest, evaluation.parts(), made, shots)
         self.store.seal_grading(document, evaluation.files() | {"host.json": canonical(self._host())})
 
-    def seal_lost(self, trial: Trial, candidate: Candidate, staged: Staged) -> None:
+    def seal_lost(self, trial: Trial, staged: Staged) -> None:
         """Seal a try whose runner was killed, with the ledger lines it had acknowledged.
 
         Its phase says whether its agent may have been at work: the retry rule asks for that.
@@ -287,7 +287,7 @@ class Attempts:
         cost = Spent(cost_usd=cost_of(lines)) if lines else None
         spent = Phases(solution=cost) if worked else Phases(preflight=cost)
         begun = parse(Begun, read_file(folder / BEGUN), str(folder / BEGUN))
-        made = Made(origin=self._origin(candidate, staged), started_ms=begun.started_ms, ended_ms=None, phases=spent)
+        made = Made(origin=self._origin(trial, staged), started_ms=begun.started_ms, ended_ms=None, phases=spent)
         files = {"ledger.jsonl": canonical_lines(lines)} if lines else {}
         self.store.seal_void(void(trial, Facts(void=fact), made), {**left_recordings(folder), **files})
         discard(folder)
@@ -297,7 +297,7 @@ class Attempts:
 
     def _seal_end(self, trail: Trail, staged: Staged, facts: Facts) -> None:
         made = Made(
-            origin=self._origin(trail.candidate, staged),
+            origin=self._origin(trail.trial, staged),
             started_ms=trail.started_ms,
             ended_ms=self.clock(),
             phases=trail.phases(),
@@ -311,7 +311,8 @@ class Attempts:
         bundle = None if name is None else self.runtime.bundles.get(name)
         return None if bundle is None else fact_of(bundle)
 
-    def _origin(self, candidate: Candidate, staged: Staged) -> Origin:
+    def _origin(self, trial: Trial, staged: Staged) -> Origin:
+        candidate = self.manifest.candidate(trial.candidate)
         routes = {route.id: route for route in self.manifest.routes}
         return Origin(
             runner=__version__,
@@ -321,7 +322,7 @@ class Attempts:
             scripted=candidate.route is not None and routes[candidate.route].is_scripted,
             network=candidate.network,
             controls=Controls(self.manifest.controls),
-            proven=self.manifest.nomination(staged.prepared.nomination.id).certificate is not None,
+            proven=self.manifest.nomination(trial.nomination).certificate is not None,
         )
 
     def _host(self) -> Host:

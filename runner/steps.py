@@ -91,7 +91,7 @@ class Steps:
         candidate = self.frozen.manifest.candidate(cell.candidate)
         staged = attempts.stages.staged(self._prepared(cell.nomination))
         if step.lost is not None:
-            attempts.seal_lost(attempts.store.trial(cell, step.lost), candidate, staged)
+            attempts.seal_lost(attempts.store.trial(cell, step.lost), staged)
         trial = attempts.store.trial(cell, step.number)
         if step.action is Action.GRADE:
             attempts.grade(trial, candidate, staged)
