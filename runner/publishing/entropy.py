@@ -47,11 +47,11 @@ _DIGEST = re.compile(
 )
 """What stands before a digest, a public key or a picture in its line, and says so."""
 
-_NAMED = re.compile(
-    rb"(?i)(?:api[_-]?key|secret|token|passw(?:or)?d|credential|private[_-]?key|access[_-]?key)[\w-]{0,20}[\"']?"
-    rb"\s*(?::=|=>|[:=])\s*[rbuf]?[\"']([^\s\"']{16,200})[\"']"
+_NAME = re.compile(
+    rb"(?i)(?:api[_-]?key|secret|token|passw(?:or)?d|credential|private[_-]?key|access[_-]?key)[\w-]{0,20}[\"']?\s{0,9}$"
 )
-_NAMES = (b"key", b"secret", b"token", b"passw", b"credential")
+_VALUE = re.compile(rb"(?::=|=>|[:=])\s{0,9}[rbuf]?[\"']([^\s\"']{16,200})[\"']")
+_LONGEST_NAME = 60
 _NAMED_BITS = 3.2
 _TEMPLATE = re.compile(rb"[{}<>(]")
 
@@ -103,13 +103,11 @@ def is_digest(text: bytes, start: int) -> bool:
 
 def named_secrets(text: bytes) -> Iterator[Random]:
     """Yield quoted values that are called a key, a token or the like, and hold letters and digits in no order."""
-    folded = text.lower()
-    if not any(name in folded for name in _NAMES):
-        return
-    for found in _NAMED.finditer(text):
+    for found in _VALUE.finditer(text):
         value = found[1]
         mixed = re.search(rb"[0-9]", value) and re.search(rb"[A-Za-z]", value) and not _TEMPLATE.search(value)
-        if mixed and bits_a_letter(value) >= _NAMED_BITS and _is_wild(value):
+        named = mixed and _NAME.search(text[max(0, found.start() - _LONGEST_NAME) : found.start()])
+        if named and bits_a_letter(value) >= _NAMED_BITS and _is_wild(value):
             yield Random(start=found.start(1), text=value, kind="a value called a secret")
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from runner.publishing.literals import Spot
 from runner.publishing.model import Rule
@@ -10,9 +11,12 @@ from runner.publishing.views import View
 _ACCOUNT = re.compile(rb"(?<![A-Za-z0-9])u(19[0-9]{8})(?![0-9])")
 """The keeper calls an account u and its number (sandbox/room.py)."""
 
-_NUMBER = re.compile(rb"(?i)(?:[ug]id|user|account|owner)[\"']?\s*[:=]\s*[\"']?([0-9]{6,10})(?![0-9])")
+_CALLED = re.compile(rb"(?i)(?:[ug]id|user|account|owner)[\"']?\s{0,9}[:=]\s{0,9}[\"']?$")
+_LONGEST_NAME = 40
 _CARD = re.compile(rb"(?<![0-9A-Fa-f:])[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}(?![0-9A-Fa-f:])")
-_COLONS = 5
+_CARDLIKE = re.compile(rb":(?:[0-9A-Fa-f]{2}:){4}")
+"""Quick to look for."""
+
 _HOME = re.compile(
     rb"(?<![A-Za-z0-9_.-])/(?:(?:home|Users)/(?!agent(?![A-Za-z0-9_-]))[A-Za-z0-9_.-]+|root/[A-Za-z0-9_.-]+)"
 )
@@ -29,7 +33,7 @@ def host_shapes(view: View, accounts: tuple[int, int]) -> Iterator[Spot]:
         yield from (_spot(Rule.HOST, "an account of a unit", found) for found in _ACCOUNT.finditer(text))
     if view.of_candidate:
         return
-    if text.count(b":") >= _COLONS:
+    if _CARDLIKE.search(text):
         yield from (_spot(Rule.HOST, "the address of a network card", found) for found in _CARD.finditer(text))
     if any(folder in text for folder in (b"/home/", b"/Users/", b"/root/")):
         yield from (_spot(Rule.PATH, "a home folder", found) for found in _HOME.finditer(text))
@@ -38,11 +42,14 @@ def host_shapes(view: View, accounts: tuple[int, int]) -> Iterator[Spot]:
 
 def _numbers(text: bytes, accounts: tuple[int, int]) -> Iterator[Spot]:
     """Yield numbers of accounts that are called so: a count of bytes may be as large."""
-    if str(accounts[0])[:2].encode() in text:
-        for found in _NUMBER.finditer(text):
-            if accounts[0] <= int(found[1]) <= accounts[1]:
-                kind = "the number of a unit's account"
-                yield Spot(rule=Rule.HOST, kind=kind, start=found.start(1), text=found[1])
+    first, last = (str(each) for each in accounts)
+    same = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
+    common = same if len(first) == len(last) else ""
+    form = re.compile(b"%b[0-9]{%d,%d}(?![0-9])" % (common.encode(), len(first) - len(common), len(last) - len(common)))
+    for found in form.finditer(text):
+        before = text[max(0, found.start() - _LONGEST_NAME) : found.start()]
+        if accounts[0] <= int(found[0]) <= accounts[1] and _CALLED.search(before):
+            yield _spot(Rule.HOST, "the number of a unit's account", found)
 
 
 def _spot(rule: Rule, kind: str, found: re.Match[bytes]) -> Spot:

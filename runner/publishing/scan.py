@@ -20,7 +20,7 @@ from runner.publishing.places import HIDDEN
 from runner.publishing.raw_output import event_streams, prose, squeezed, stretches
 from runner.publishing.tokens import is_placeholder, loose_tokens, tokens_in_run
 from runner.publishing.views import View, is_change, unreadable_binaries, views_of
-from runner.publishing.wrappings import Inside, blocks, decoded, packed, unescaped
+from runner.publishing.wrappings import BLOCK_LINE, Inside, blocks, decoded, packed, unescaped
 
 DEEPEST = 4
 """Wrappings around one text that are taken off; what is packed more often is found as unreadable."""
@@ -72,8 +72,6 @@ class _Found:
 
     file: str
     by_text: dict[tuple[Rule, bytes], _Places] = field(default_factory=dict)
-    secrets: set[tuple[str, str]] = field(default_factory=set)
-    """Names and places of secrets."""
 
     def add(self, view: View, spot: Spot) -> None:
         """Note a text; where it was noted before, its place alone."""
@@ -83,11 +81,6 @@ class _Found:
     def note(self, spot: Spot, place: str, wrapped: str = "") -> None:
         """Note a text by the name of its place."""
         known = self.by_text.get((spot.rule, spot.text))
-        if spot.rule is Rule.SECRET:
-            # One place of one secret is one finding, in whichever of its forms it is seen first.
-            if (spot.kind, place) in self.secrets:
-                return
-            self.secrets.add((spot.kind, place))
         if known is not None:
             known.places.add(place)
             return
@@ -160,9 +153,7 @@ class _Scanner:
                 if not inside.whole or left < 0 or len(view.wrapped) >= DEEPEST:
                     spot = _unreadable("more is packed up than is looked into", inside.content, inside.start)
                     found.add(view, spot)
-                if left < 0:
-                    return
-                if len(view.wrapped) < DEEPEST and inside.content != view.text:
+                if left >= 0 and len(view.wrapped) < DEEPEST and inside.content != view.text:
                     pending.append(view.inner(inside))
 
     def _spots(self, view: View, rows: _Rows) -> Iterator[Spot]:
@@ -206,9 +197,10 @@ def _shapes_of_row(view: View, row: bytes) -> Iterator[Spot]:
     tokens = tuple(tokens_in_run(row))
     for token in tokens:
         yield Spot(rule=Rule.TOKEN, kind=token.kind, start=view.text.find(row) + token.start, text=token.text)
-    for each in random_runs(row) if Rule.ENTROPY in view.rules and not tokens else ():
+    for each in random_runs(row) if Rule.ENTROPY in view.rules else ():
         start = view.text.find(row) + each.start
-        if not (is_digest(view.text, start) or is_placeholder(each.text) or any(decoded(each.text))):
+        known = any(token.text in each.text or each.text in token.text for token in tokens)
+        if not (known or is_digest(view.text, start) or is_placeholder(each.text) or any(decoded(each.text))):
             yield Spot(rule=Rule.ENTROPY, kind=each.kind, start=start, text=each.text)
 
 
@@ -220,7 +212,7 @@ def _rows(text: bytes) -> _Rows:
 def _insides(view: View, rows: _Rows) -> Iterator[Inside]:
     yield from packed(view.text)
     yield from unescaped(view.text) if view.escapes < _MOST_ESCAPES else ()
-    yield from blocks(view.text)
+    yield from blocks(view.text) if any(len(row) >= BLOCK_LINE for row in rows) else ()
     for row in rows:
         for inside in decoded(row):
             yield replace(inside, start=view.text.find(row) + inside.start)

@@ -122,32 +122,40 @@ _RUNS = re.compile(
 _KINDS = {each.id: each.kind for each in SHAPES}
 
 _LOOSE = (
-    # RFC 7468 and, for the second kind, the OpenSSH and PuTTY formats: the whole block, as far as it goes
+    # RFC 7468 and the format of OpenSSH: the whole block, as far as it goes
     (
         "a private key",
-        (b"PRIVATE KEY", b"PuTTY-User-Key"),
-        re.compile(
-            rb"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[^-]{32,}|PuTTY-User-Key-File-[23]: [^\0]{1,2000}?"
-            rb"Private-Lines: [0-9]+\s+[A-Za-z0-9+/=]{16,}"
-        ),
+        (b"PRIVATE KEY",),
+        re.compile(rb"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[^-]{32,}"),
+    ),
+    # https://tartarus.org/~simon/putty-snapshots/htmldoc/AppendixC.html (PPK)
+    (
+        "a private key of PuTTY",
+        (b"PuTTY-User-Key",),
+        re.compile(rb"PuTTY-User-Key-File-[23]: [^\0]{1,2000}?Private-Lines: [0-9]+\s+[A-Za-z0-9+/=]{16,}"),
     ),
     # RFC 3986 3.2.1: a user's password in an address
     (
         "a password in an address",
         (b"://",),
-        re.compile(rb"[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>{}$%\\]{1,64}:([^\s/:@\"'<>{}$%\\]{8,100})@[A-Za-z0-9]"),
+        re.compile(rb"://[^\s/:@\"'<>{}$%\\]{1,64}:([^\s/:@\"'<>{}$%\\]{8,100})@[A-Za-z0-9]"),
     ),
     # RFC 6750 2.1 and RFC 7617: a header with a credential
     (
         "a credential in a header",
         (b"uthorization", b"UTHORIZATION"),
-        re.compile(rb"(?i)authorization[\"']?\s*[:=,]\s*[\"']?(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{20,})"),
+        re.compile(
+            rb"(?:uthorization|UTHORIZATION)[\"']?\s*[:=,]\s*[\"']?"
+            rb"(?:[Bb]earer|BEARER|[Bb]asic|BASIC|[Tt]oken)\s+([A-Za-z0-9._~+/=-]{20,})"
+        ),
     ),
 )
 """What is not one row of letters: its kind, words without which it cannot stand there, its form."""
 
 PLACEHOLDERS = re.compile(rb"(?i)example|placeholder|changeme|your[_-]|dummy|redacted|xxxx|0123456789|abcdefgh")
 """Words that stand in place of a key in documentation."""
+
+_WORD = re.compile(rb"(?i)pass(?:word|wd|phrase)?|secret|token")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,4 +186,6 @@ def loose_tokens(text: bytes) -> Iterator[Token]:
 
 def is_placeholder(text: bytes) -> bool:
     """Whether it only stands where a key would."""
-    return PLACEHOLDERS.search(text) is not None or bits_a_letter(text) < _LEAST_BITS
+    return (
+        PLACEHOLDERS.search(text) is not None or _WORD.fullmatch(text) is not None or bits_a_letter(text) < _LEAST_BITS
+    )

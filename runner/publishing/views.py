@@ -18,6 +18,9 @@ _ALL = frozenset(Rule)
 _HOSTS = frozenset({Rule.SECRET, Rule.PATH, Rule.HOST})
 """What may not stand anywhere, whoever wrote it."""
 
+_IN_TEXTS = frozenset({Rule.ENTROPY})
+"""What is looked for in texts alone: programs are full of names that compilers made."""
+
 SIGNED = frozenset(
     {"SHA256SUMS", "SHA256SUMS.sig", "SHA256SUMS.sshsig", "checkpoint", "release.dsse.json", "release.sigstore.json"}
 )
@@ -45,7 +48,7 @@ class View:
         wrapped = (*self.wrapped, inside.wrapping) if inside.wrapping else self.wrapped
         place = partial(_origin, self.place, inside)
         escapes = self.escapes + (not inside.wrapping)
-        rules = self.rules | _HOSTS
+        rules = (self.rules | _HOSTS) - (_IN_TEXTS if b"\0" in inside.content else frozenset())
         return replace(self, text=inside.content, place=place, wrapped=wrapped, escapes=escapes, rules=rules)
 
 

@@ -16,6 +16,9 @@ from urllib.parse import unquote_to_bytes
 UNPACKED_BYTES = 16 << 20
 """Of one packed stream. What is larger is not looked into, and said."""
 
+BLOCK_LINE = 40
+"""Letters of each line of base64 over several lines, but for the last."""
+
 _STEP = 1 << 16
 _HEAD = 18
 """Bytes by which a decoded run must read as text; of random ones about one in 10**7 does."""
@@ -31,10 +34,10 @@ _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _BLANKS = b" \t\r\n"
 
 _ESCAPED_STRING = re.compile(rb'"[^"\\\n]*(?:\\.[^"\\\n]*)+"')
-_ESCAPED_LINE = re.compile(rb"[^\n]*\\[^\n]*")
+_SLASH = re.compile(rb"\\")
 _ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|(.))", re.DOTALL)
 _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f"}
-_QUOTED = re.compile(rb"[^\s\"'<>%]*(?:%[0-9A-Fa-f]{2}[^\s\"'<>%]*)+")
+_PERCENT = re.compile(rb"%[0-9A-Fa-f]{2}")
 
 _GZIP, _ZLIB, _RAW = 31, 15, -15
 """zlib's `wbits`."""
@@ -86,14 +89,24 @@ def decoded(run: bytes) -> Iterator[Inside]:
 
 
 def unescaped(data: bytes) -> Iterator[Inside]:
-    """Yield all strings or lines without their backslashes, and all parts of addresses without their percent signs."""
+    """Yield all strings or lines without their backslashes, and all without the percent signs of addresses."""
+    is_json = data[:1] in {b"{", b"["}
     if b"\\" in data:
-        strings = _ESCAPED_STRING if data[:1] in {b"{", b"["} else _ESCAPED_LINE
-        found = [(each.start(), _ESCAPE.sub(_unescape, each[0])) for each in strings.finditer(data)]
-        yield from _together("", found)
-    if b"%" in data:
-        found = [(each.start(), unquote_to_bytes(each[0])) for each in _QUOTED.finditer(data)]
-        yield from _together("url", found)
+        strings = ((each.start(), each[0]) for each in _ESCAPED_STRING.finditer(data))
+        found = strings if is_json else _around(data, _SLASH, b"\n")
+        yield from _together("", [(start, _ESCAPE.sub(_unescape, text)) for start, text in found])
+    if _PERCENT.search(data):
+        found = _around(data, _PERCENT, b'"' if is_json else b"\n")
+        yield from _together("url", [(start, unquote_to_bytes(text)) for start, text in found])
+
+
+def _around(data: bytes, mark: re.Pattern[bytes], edge: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the texts between two edges that a mark stands in, with their places."""
+    found = mark.search(data)
+    while found:
+        start, end = data.rfind(edge, 0, found.start()) + 1, data.find(edge, found.start())
+        yield start, data[start : len(data) if end < 0 else end]
+        found = mark.search(data, end) if end >= 0 else None
 
 
 def _together(wrapping: str, pieces: list[tuple[int, bytes]]) -> Iterator[Inside]:

@@ -258,6 +258,7 @@ TOKENS = {
 
 LOOSE = {
     "a private key": "-----BEGIN " + f"OPENSSH PRIVATE KEY-----\n{letters(70)}\n{letters(50)}\n-----END",
+    "a private key of PuTTY": f"PuTTY-User-Key-File-3: ssh-ed25519\nPublic-Lines: 0\nPrivate-Lines: 1\n{letters(48)}",
     "a password in an address": "postgres://ledger:" + letters(14) + "@db.internal/books",
     "a credential in a header": "Authorization: " + "Bearer " + letters(30),
 }

@@ -154,6 +154,14 @@ def test_what_swells_beyond_all_bounds_is_not_unpacked_and_said(monkeypatch: pyt
     assert scan({RUN: document(bomb)}, CONTEXT) == ()
 
 
+def test_where_too_much_is_packed_up_the_rest_is_looked_at_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runner.publishing.scan.UNWRAPPED_BYTES", 0)
+    monkeypatch.setattr("runner.publishing.scan._TIMES", 0)
+    lines = (base64.b64encode(b"many words, nothing else").decode(), "# u1900000321")
+    found = scan({DIFF: change(*lines)}, CONTEXT)
+    assert [(each.rule, each.field) for each in found] == [(Rule.HOST, "line 7"), (Rule.UNREADABLE, "line 6")]
+
+
 def test_one_text_is_told_once_a_file_with_how_often_it_stands_there() -> None:
     found = scan({DIFF: change("# u1900000321", "x", "# u1900000321"), "b.json": document("u1900000321")}, CONTEXT)
     assert [(each.file, each.field, each.times) for each in found] == [
