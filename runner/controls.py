@@ -212,6 +212,11 @@ def _control(trial: Trial, graded: Graded, calibrated: Calibrated) -> Control:
 def _broken(nomination: Nomination, control: Control) -> Iterator[ControlError]:
     """Yield what is wrong with how a control ended."""
     failed = [verdict for verdict in control.verdicts if not verdict.passed]
+    if nomination.spec.is_free_text and control.kind in {"base", "wrong", "half"}:
+        # Nothing but its public tests can refuse an answer, and a wrong one is for judges to find.
+        if control.kind == "base" and control.public_tests:
+            yield _unmet(nomination, None, "base passes the public tests", "public tests that ask for an answer")
+        return
     if control.kind in {"base", "wrong", "half"}:
         if not failed:
             found = f"{control.name} passes every evaluator" if control.verdicts else "no evaluator"

@@ -49,6 +49,7 @@ def lint(inputs: Inputs, settings: Settings, aids: Aids) -> tuple[Finding, ...]:
         *_patch_folders(config, settings, subject),
         *_routes(config, settings, aids, subject),
         *judge_findings(config, subject),
+        *_free_text(inputs, subject),
         *_assurance(inputs, subject),
         *_places(inputs, subject),
         *_idle(config, subject),
@@ -158,6 +159,16 @@ def _is_plain_text(route: Route) -> bool:
     address = urlsplit(route.base_url or "")
     is_local = address.hostname in {"localhost", "127.0.0.1", "::1"}
     return route.credential is not None and address.scheme == "http" and not is_local
+
+
+def _free_text(inputs: Inputs, subject: Subject) -> Iterator[Finding]:
+    """Find nominations that judges grade, where no judge would."""
+    if any(judge.kind != "pairwise" for judge in inputs.config.judges):
+        return
+    for nomination in inputs.nominations:
+        if nomination.spec.is_free_text:
+            message = f"{nomination.id} is of class free-text, and nobody gives points for its answers"
+            yield subject.error("judges", message, "add a judge that gives points, or remove the nomination")
 
 
 def _assurance(inputs: Inputs, subject: Subject) -> Iterator[Finding]:

@@ -94,6 +94,11 @@ def lint_nomination(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
 
 def _evaluators(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
     subject = Subject(file=nomination.file)
+    if nomination.spec.is_free_text:
+        if nomination.evaluators:
+            mend = "remove its [[evaluators]], or write another class"
+            yield subject.error("evaluators", "judges alone say how good an answer of class free-text is", mend)
+        return
     if not nomination.evaluators:
         yield subject.error("evaluators", "nothing judges the work", "add an [[evaluators]] table of kind 'pytest'")
     for index, spec in enumerate(nomination.evaluators):

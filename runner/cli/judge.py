@@ -10,6 +10,7 @@ from runner.cli.evidence import find_evidence
 from runner.cli.privilege import need_keeper
 from runner.freezer import load_frozen
 from runner.judging.phase import Done, Wanted, hold, open_hearing
+from runner.judging.ratings import StatsMissingError
 from runner.judging.rehearsal import rehearse_judging
 from runner.judging.tables import write_summary
 from runner.settings import Settings, host_settings
@@ -58,7 +59,10 @@ def judge(  # noqa: PLR0913 - one parameter an option
     hearing = open_hearing(settings, load_frozen(settings), wanted)
     done = hold(settings, hearing, wanted, lambda line: click.echo(line, err=True))
     click.echo(json.dumps(_facts(done)) if as_json else _said(done))
-    _summed(settings, as_json=as_json)
+    try:
+        _summed(settings, as_json=as_json)
+    except StatsMissingError as error:
+        click.echo(f"no summary: {error}", err=True)
     return 0 if done.is_whole else 1
 
 

@@ -194,7 +194,8 @@ class NominationSpec(Document):
     title: Line
     """What it is about, in one line."""
     class_: Literal["mechanical", "config-plumbing", "code-fix", "free-text"] = Field(alias="class")
-    """What kind of work it is."""
+    """What kind of work it is. Of `free-text` judges alone say how good an answer is: it has no evaluators, and stands
+    in no objective rate."""
     tier: Literal["easy", "standard", "hard", "frontier"]
     """How hard it is meant to be."""
     mode: Literal["agentic", "single-shot"]
@@ -235,10 +236,15 @@ class NominationSpec(Document):
     """What judges give points for, of class `free-text` alone; none: the release's. Never part of an objective
     result."""
 
+    @property
+    def is_free_text(self) -> bool:
+        """Whether judges alone say how good an answer is: it has no evaluators, and is in no objective result."""
+        return self.class_ == "free-text"
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         ids = [evaluator.id for evaluator in self.evaluators]
-        if self.criteria and self.class_ != "free-text":
+        if self.criteria and not self.is_free_text:
             raise refusal("'criteria' in a nomination of class free-text alone", "remove them; a release has its own")
         if len({criterion.id for criterion in self.criteria}) < len(self.criteria):
             raise refusal("criteria with ids of their own", "rename one of those that share an id")

@@ -47,6 +47,8 @@ class Task:
     """One nomination, as judges are told of it, with everything that was submitted to it."""
 
     nomination: str
+    free_text: bool
+    """Whether judges alone grade it."""
     prompt: str
     criteria: tuple[CriterionEntry, ...]
     is_test: IsTest
@@ -95,6 +97,7 @@ class _Reader:
         solution = file_changes(base, self.prepared.solution.change)
         return Task(
             nomination=nomination.id,
+            free_text=nomination.spec.is_free_text,
             prompt=nomination.prompt,
             criteria=criteria_of(frozen.spec.criteria, criteria),
             is_test=matches_tests(_public(nomination)),
@@ -109,7 +112,9 @@ class _Reader:
         commit = self.repository.ingest(fixture.entries, fixture.contents.get)
         for each in seen:
             facts, digest = each.counted.facts, each.counted.submission_sha256
-            reached = frozenset(bar for bar in get_args(Bar) if passes(bar, facts, solved=solved(facts)))
+            # Of what judges alone grade, an answer that its public tests take has come as far as it can.
+            best = facts.tests_passed is True if self.prepared.nomination.spec.is_free_text else solved(facts)
+            reached = frozenset(bar for bar in get_args(Bar) if passes(bar, facts, solved=best))
             if each.number is None or digest is None or facts.missing or not reached:
                 continue
             sealed = read_sealed(self.store.folder(self.store.trial(each.cell, each.number)) / SUBMISSION)

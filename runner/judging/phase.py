@@ -105,7 +105,9 @@ def open_hearing(settings: Settings, frozen: Frozen, wanted: Wanted) -> Hearing:
         known=identities(roster_names((*manifest.candidates, *manifest.judges))),
         templates=_templates(settings, manifest),
     )
-    ground = Ground(manifest=manifest, manifest_sha256=store.manifest_sha256, tasks=tasks, key=key, pairs=wanted.pairs)
+    ground = Ground(
+        manifest=manifest, manifest_sha256=store.manifest_sha256, tasks=tasks, key=key, pairs=_pairs(store, wanted)
+    )
     plan = make_plan(ground, show.speaks)
     return Hearing(
         frozen=frozen,
@@ -145,6 +147,12 @@ def hold(settings: Settings, hearing: Hearing, wanted: Wanted, tell: Tell) -> Do
             sitting.asks = booth
             sitting.sit(todo)
     return _done(hearing, sitting.tally)
+
+
+def _pairs(store: Store, wanted: Wanted) -> int | None:
+    """Give the pairs that are asked for; whoever goes on means those of the last plan."""
+    plans = Archive(store=store).plans() if wanted.pairs is None and wanted.resume else ()
+    return plans[-1].pairs if plans else wanted.pairs
 
 
 def _sitting(hearing: Hearing, archive: Archive, tell: Tell) -> Sitting:

@@ -153,7 +153,8 @@ def _sources(ground: Ground, judge: Judge, candidates: Mapping[str, Candidate]) 
 
 def _views(question: Question, judging: Judging, speaks: Speaks) -> Iterator[Question]:
     yield question
-    if isinstance(question.item, ControlItem) or judging.second_view == "never":
+    # An answer in prose is a document, of which the view without comments shows nothing.
+    if isinstance(question.item, ControlItem) or question.task.free_text or judging.second_view == "never":
         return
     if judging.second_view == "always" or speaks(question):
         yield replace(question, view=View.BARE)

@@ -37,6 +37,7 @@ def aggregate(store: Store, manifest: Manifest, *, workers: int | None = None) -
 def tabulate(manifest: Manifest, manifest_sha256: str, observed: Iterable[Observed]) -> Aggregate:
     """Make the table of what was observed of each planned attempt, in the manifest's order. Pure."""
     rows = tuple(_row(each) for each in observed)
+    objective = frozenset(each.id for each in manifest.nominations if not each.spec.is_free_text)
     return Aggregate(
         release=manifest.release,
         manifest_sha256=manifest_sha256,
@@ -45,7 +46,7 @@ def tabulate(manifest: Manifest, manifest_sha256: str, observed: Iterable[Observ
         scripted=any(row.scripted for row in rows),
         direct=any(row.network is NetworkMode.DIRECT for row in rows),
         candidates=tuple(
-            _standing(candidate, tuple(row for row in rows if row.candidate == candidate.id))
+            _standing(candidate, tuple(row for row in rows if row.candidate == candidate.id), objective)
             for candidate in manifest.candidates
             if any(row.candidate == candidate.id for row in rows)
         ),
@@ -54,8 +55,8 @@ def tabulate(manifest: Manifest, manifest_sha256: str, observed: Iterable[Observ
 
 
 def unproven_of(manifest: Manifest) -> tuple[str, ...]:
-    """Name the nominations that were frozen without a certificate."""
-    return tuple(each.id for each in manifest.nominations if each.certificate is None)
+    """Name the nominations that were frozen without a certificate, and whose evaluators one would be about."""
+    return tuple(each.id for each in manifest.nominations if each.certificate is None and not each.spec.is_free_text)
 
 
 def planned(manifest: Manifest) -> tuple[Cell, ...]:
@@ -113,10 +114,11 @@ def _weakest(facts: Facts) -> Assurance | None:
     return min((each.assurance for each in facts.evaluators), key=_WEAKEST_FIRST.index, default=None)
 
 
-def _standing(candidate: Candidate, rows: tuple[Row, ...]) -> Standing:
-    counted = [row for row in rows if row.outcome in COUNTED]
+def _standing(candidate: Candidate, rows: tuple[Row, ...], objective: frozenset[str]) -> Standing:
+    """Sum up a candidate; what judges alone can grade is neither solved nor unsolved."""
+    counted = [row for row in rows if row.outcome in COUNTED and row.nomination in objective]
     won = sum(row.solved for row in counted)
-    voids = sum(row.outcome is Outcome.VOID for row in rows)
+    voids = sum(row.outcome is Outcome.VOID and row.nomination in objective for row in rows)
     wasted = [row.voids for row in rows if row.voids is not None]
     found = Counter(row.outcome for row in rows)
     return Standing(

@@ -58,6 +58,8 @@ def doubts(prepared: PreparedNomination, certificate: Certificate | None) -> Ite
 
 def unproven(prepared: PreparedNomination) -> ControlError | None:
     """Give the error that names why a nomination is not proven; None where it is."""
+    if prepared.nomination.spec.is_free_text:
+        return None  # a certificate is about evaluators
     why = tuple(doubts(prepared, read_certificate(prepared.nomination)))
     if not why:
         return None

@@ -17,7 +17,7 @@ from runner.documents.judging import (
     Unscored,
     UnscoredWhy,
 )
-from runner.documents.judging_plan import JudgingPlan
+from runner.documents.judging_plan import JudgingPlan, PlannedAsking
 from runner.documents.manifest import Manifest
 from runner.documents.seal import Trial
 from runner.durable import TEMPORARY
@@ -47,7 +47,6 @@ from runner.judging.archive import (
 )
 from runner.judging.askings import cells
 from runner.judging.caching import judge_settings
-from runner.judging.pairing import Item
 from runner.judging.ruling import Said
 from runner.judging.showing import template_name
 from runner.judging.sitting import AsKnown, by_asking, place_of
@@ -108,7 +107,7 @@ class _Judging:
         packets = dict(self._packets())
         answers = [answer for place in places for answer in self._answers(place)]
         known = by_asking(answer.said for answer in answers)
-        planned = {(each.judge, each.item) for plan in plans for each in plan.askings}
+        planned = {each for plan in plans for each in plan.askings}
         again = self._rereading()
         bytes_of = {digest: data for digest, (data, _) in packets.items()}
         for answer in answers:
@@ -169,7 +168,7 @@ class _Judging:
         self,
         answer: Kept,
         packets: dict[str, tuple[bytes, PacketRecord]],
-        planned: set[tuple[str, Item]],
+        planned: set[PlannedAsking],
     ) -> None:
         """Hold one document against everything that it names."""
         said, file = answer.said, answer.file
@@ -182,7 +181,8 @@ class _Judging:
             why = said.why if isinstance(said, Unscored) else None
             self.findings += differ(file, "why", why, UnscoredWhy.TOO_LARGE)
             return
-        if (asked.judge, said.item) not in planned:
+        asking = PlannedAsking(judge=asked.judge, instead_of=asked.instead_of, item=said.item, view=asked.view)
+        if asking not in planned:
             self.findings.append(Finding(file=str(file), found="an answer", expected="an asking of some plan"))
         prompts = {each.path: each.sha256 for each in self.manifest.judge_prompts}
         for name, found, expected in (

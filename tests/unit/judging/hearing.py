@@ -192,6 +192,7 @@ def a_scene(folder: Path, *judges: Judge, judging: Judging = RULES, curt: Change
     )
     task = Task(
         nomination="slugs",
+        free_text=False,
         prompt=TASK,
         criteria=(SCOPE,),
         is_test=matches_tests(()),

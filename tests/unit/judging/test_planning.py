@@ -1,5 +1,6 @@
 """The plan of a judging: who is asked what, fixed beforehand, without a judge's own family."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,12 @@ def test_a_second_view_is_asked_for_as_the_release_says(tmp_path: Path, rule: st
     scene = a_scene(tmp_path, judging=RULES.model_copy(update={"second_view": rule}), curt=(speaking,))
     bare = [each.item for each in scene.plan.document.askings if each.view is View.BARE]
     assert "".join(sorted(each.kind[0] for each in bare)) == kinds
+
+
+def test_an_answer_in_prose_has_one_view(tmp_path: Path) -> None:
+    scene = a_scene(tmp_path, judging=RULES.model_copy(update={"second_view": "always"}))
+    scene.tasks = (replace(scene.tasks[0], free_text=True),)
+    assert all(each.view is View.FULL for each in scene.plan.document.askings)
 
 
 def test_selectors_keep_the_controls(tmp_path: Path) -> None:

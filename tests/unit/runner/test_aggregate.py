@@ -13,7 +13,7 @@ from runner.documents.facts import Blame, Phase, Unavailable, Violation, VoidFac
 from runner.documents.ledger import LedgerLine, Tokens
 from runner.documents.telemetry import Telemetry
 from runner.outcome import Outcome
-from runner.reports.aggregate import aggregate
+from runner.reports.aggregate import aggregate, unproven_of
 from runner.reports.markdown import markdown
 from runner.reports.table import plain
 from runner.reports.terminal import COLOURS, coloured
@@ -187,6 +187,20 @@ def test_voids_are_in_no_denominator_and_are_shown_with_what_they_took(tmp_path:
     assert void.voids is not None
     assert void.voids.cost_usd == "0.5"
     assert found.attempts[1].reason == "the provider failed during solution: 503 three times"
+
+
+def test_what_judges_alone_grade_is_neither_solved_nor_unsolved(tmp_path: Path) -> None:
+    plain = a_manifest()
+    nomination = plain.nominations[0]
+    free = nomination.model_copy(update={"spec": nomination.spec.model_copy(update={"class_": "free-text"})})
+    manifest = plain.model_copy(update={"nominations": (free,)})
+    store = a_store(tmp_path, manifest)
+    attempt(store, SOLVER, Run())
+    end_void(store, begin(store, IDLER), OUTAGE)
+    found = aggregate(store, manifest)
+    assert [(each.solved, each.counted, each.solved_rate) for each in found.candidates] == [(0, 0, None)] * 2
+    assert {each.rate_if_voids_failed for each in found.candidates} == {None}
+    assert unproven_of(manifest) == ()
 
 
 def test_the_try_after_a_void_counts_and_the_voids_spend_stays_visible(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from runner.sdist import Downloads
 from runner.solution import build_solution
 from sandbox.patch import Repository
 from sandbox.spec import ObjectId
-from tests.unit.runner.written import PATCH, nomination_files, written
+from tests.unit.runner.written import NOMINATION, PATCH, nomination_files, written
 
 NOTHING = Downloads(folder=Path("/nonexistent"), index=None)
 BASE = (ObjectId("0" * 64),)
@@ -145,6 +145,15 @@ def test_without_evaluators_the_base_cannot_fail(tmp_path: Path) -> None:
     nobody = Calibrated(evaluators=(), learned=())
     with pytest.raises(DocumentErrors, match="no evaluator"):
         run_controls(nomination, known, BASE, nobody, FakeGrading(ends_of(named)))
+
+
+def test_of_an_answer_that_judges_grade_the_base_must_fail_the_public_tests(tmp_path: Path) -> None:
+    free = NOMINATION.replace('class = "code-fix"', 'class = "free-text"')
+    nomination, named, known = set_up(tmp_path, {"nomination.toml": free})
+    nobody = Calibrated(evaluators=(), learned=())
+    run_controls(nomination, known, BASE, nobody, FakeGrading(ends_of(named)))
+    with pytest.raises(DocumentErrors, match="base passes the public tests"):
+        run_controls(nomination, known, BASE, nobody, FakeGrading(ends_of(named, base=(True, True))))
 
 
 def test_a_probe_that_does_not_fit_the_fixture_is_refused(tmp_path: Path) -> None:

@@ -384,6 +384,20 @@ def test_a_nomination_of_mode_single_shot_is_for_that_agent_and_controls_alone(t
     assert "wordcount, of mode single-shot" in findings[0].message
 
 
+def test_a_free_text_nomination_needs_a_judge_that_gives_points_and_no_evaluator(tmp_path: Path) -> None:
+    evaluator = '[[evaluators]]\nid = "hidden"\nkind = "pytest"\n'
+    free = {"nomination.toml": NOMINATION.replace('class = "code-fix"', 'class = "free-text"')}
+    answer = {"nomination.toml": free["nomination.toml"].replace(evaluator, "")}
+    judges = {"judges": [JUDGE], "criteria": ["scope"]}
+    families = [{"id": "oracle", "agent": "oracle"}, {**CANDIDATE, "family": "w"}]
+    fits = config_findings(tmp_path / "fits", answer, candidates=families, **judges)
+    assert {finding.severity for finding in fits} <= {Severity.WARNING}
+    nobody = config_findings(tmp_path / "nobody", answer, candidates=families)
+    assert ("error", "judges") in told(nobody)
+    both = config_findings(tmp_path / "both", free, candidates=families, **judges)
+    assert ("error", "evaluators") in told(both)
+
+
 def test_a_retired_candidate_is_left_in_peace(tmp_path: Path) -> None:
     gone = {
         **CANDIDATE,
