@@ -22,6 +22,7 @@ class Terms:
     candidates: Mapping[str, str | None]
     """Each candidate's family, in the manifest's order."""
     criteria: tuple[str, ...]
+    """The release's, then those that nominations of class free-text have of their own."""
     bounds: ControlBounds
     """What a judge may miss."""
     own_family: bool = False
@@ -31,6 +32,7 @@ class Terms:
 def terms_of(manifest: Manifest) -> Terms:
     """Give a release's terms; its samples are drawn from its manifest's digest, so that nobody can try seeds out."""
     digest = sha256(canonical(manifest))
+    own = [entry for nomination in manifest.nominations for entry in nomination.spec.criteria]
     scripted = {route.id for route in manifest.routes if route.is_scripted}
     return Terms(
         release=manifest.release,
@@ -38,7 +40,7 @@ def terms_of(manifest: Manifest) -> Terms:
         seed=hashlib.sha256(bytes.fromhex(digest) + b"boot").digest(),
         judges={judge.id: judge.family for judge in manifest.judges},
         candidates={candidate.id: candidate.family for candidate in manifest.candidates},
-        criteria=tuple(criterion_id(entry) for entry in manifest.criteria),
+        criteria=tuple(dict.fromkeys(criterion_id(entry) for entry in (*manifest.criteria, *own))),
         bounds=manifest.judging.bounds,
         own_family=manifest.judging.own_family,
         scripted=any(judge.route in scripted for judge in manifest.judges),

@@ -13,8 +13,9 @@ from runner.judging.key import asking_id, judging_key, secrets_of
 from runner.judging.packet import PublicTests, netstrings, packet_digest
 from runner.judging.planning import chosen
 from runner.judging.reopened import reopened
+from runner.judging.terms import terms_of
 from tests.unit.judging.hearing import RULES, a_judge, a_scene
-from tests.unit.judging.showing import change
+from tests.unit.judging.showing import SCOPE, change
 
 
 def test_points_pairs_in_both_orders_repeats_and_controls_are_planned(tmp_path: Path) -> None:
@@ -112,3 +113,12 @@ def test_a_kept_packet_is_the_packet_again(tmp_path: Path) -> None:
         assert packet_digest(packet) == packet_digest(show.packet(question))
     with pytest.raises(VerificationError):
         reopened(b"12:abc,", scene.plan.questions[0].item)
+
+
+def test_a_summary_knows_the_criteria_of_nominations_too(tmp_path: Path) -> None:
+    manifest = a_scene(tmp_path).manifest
+    nomination = manifest.nominations[0]
+    tone = SCOPE.model_copy(update={"id": "tone"})
+    spec = nomination.spec.model_copy(update={"class_": "free-text", "criteria": (tone, SCOPE)})
+    free = manifest.model_copy(update={"nominations": (nomination.model_copy(update={"spec": spec}),)})
+    assert terms_of(free).criteria == ("scope", "tone")
