@@ -151,7 +151,9 @@ def _rebuilder(settings: Settings, *, wanted: bool) -> Iterator[Rebuilder | None
         return
     with scratch_repository() as scratch:
         frozen = load_frozen(settings, scratch=scratch)
-        yield Rebuilder(frozen.workbench.repository, frozen.base)
+        # All of them now: helpers of this process find them in the repository, and are told what they are.
+        bases = {each.id: frozen.base(each.id) for each in frozen.manifest.nominations}
+        yield Rebuilder(frozen.workbench.repository, bases.__getitem__)
 
 
 @click.command()
