@@ -20,6 +20,7 @@ from runner.errors import DocumentError, VerificationError
 from runner.freezer import RELEASES, NotFrozenError, load_frozen
 from runner.freezing import find_records
 from runner.inputs import Inputs, load_inputs
+from runner.reference_system.verify import verify_reference_release
 from runner.release import load_manifest, manifest_path
 from runner.reports.aggregate import aggregate as gather
 from runner.reports.expected import differences, load_expected
@@ -30,6 +31,7 @@ from runner.settings import Settings, host_settings
 from runner.signing.log_check import check_log
 from runner.signing.trust import own_pins, read_trust
 from runner.store import Store, store_for
+from runner.verification.kinds import UNSIGNED, ReleaseKind, release_kind
 from runner.verification.model import Finding
 from runner.verification.rebuilding import Rebuilder
 from runner.verify import committed_schemas, verify_release
@@ -64,9 +66,7 @@ def verify(
     """Check a release's evidence, or a published release (PATH): every byte, every bond, every derived word."""
     settings = host_settings(config)
     found = (
-        _stored(settings, keys, rebuild=not no_rebuild)
-        if path is None
-        else _published(path, config, keys, not no_rebuild)
+        _stored(settings, keys, rebuild=not no_rebuild) if path is None else _named(path, config, keys, not no_rebuild)
     )
     findings = (*found.findings, *_log_findings(settings, checkpoint))
     for finding in findings:
@@ -104,6 +104,26 @@ def _stored(settings: Settings, keys: tuple[Path, ...], rebuild: bool) -> _Verif
         notes=(*report.unfinished, *report.unchecked),
         counted=f"{report.folders} sealed folders, {report.files} files",
         what="evidence",
+    )
+
+
+def _named(path: Path, config: Path | None, keys: tuple[Path, ...], rebuild: bool) -> _Verified:  # noqa: FBT001 - handed on
+    """Verify what lies in a folder by the rules of whoever published it."""
+    match release_kind(path):
+        case ReleaseKind.OURS:
+            return _published(path, config, keys, rebuild)
+        case ReleaseKind.REFERENCE:
+            return _foreign(path, keys)
+
+
+def _foreign(path: Path, keys: tuple[Path, ...]) -> _Verified:
+    report = verify_reference_release(path.resolve())
+    unsigned = Finding(file=str(path), found=UNSIGNED, expected=f"signatures by {', '.join(map(str, keys))}")
+    return _Verified(
+        findings=(*report.findings, *((unsigned,) if keys else ())),
+        notes=(*report.missing, *report.unchecked),
+        counted=f"{report.release} of the reference system, {report.attempts} attempts, {report.files} files, unsigned",
+        what="of it that can be derived again",
     )
 
 

@@ -23,18 +23,10 @@ def verify_path(path: Path, config: Path | None, keys: Sequence[Path], *, rebuil
     """Verify a published release: with keys that were given, those of this host, and what was frozen here.
 
     Raises:
-        DocumentError: there is no such folder, or a key's file holds none.
+        DocumentError: a key's file holds none.
         KeyInsideError: a key lies in the release that it should vouch for.
     """
     folder = path.resolve()
-    if not folder.is_dir():
-        raise DocumentError(
-            file=str(path),
-            field="",
-            found="no folder",
-            expected="a published release",
-            mend="name the folder that holds its manifest.json",
-        )
     settings = host_settings(config)
     trust = read_trust(tuple(keys), _own(config), outside=folder)
     frozen = _frozen_here(settings, folder.name)
