@@ -289,6 +289,26 @@ class PublishedPreflight(Document):
     """In the order of the attempts that stand on them."""
 
 
+class ChangeLength(Shape):
+    """How long a change is."""
+
+    submission_sha256: Sha256
+    """Digest of the sealed submission."""
+    lines: Count
+    """Lines added or removed, as pairs showed them."""
+
+
+class JudgedLengths(Document):
+    """judging/lengths.json: what the summary of judging needs of what judges were shown, which is private."""
+
+    SCHEMA_NAME: ClassVar[str] = "judged-lengths"
+
+    schema_: Literal["cleanroom/judged-lengths/1"] = Field(default="cleanroom/judged-lengths/1", alias="schema")
+    release: Identifier
+    lengths: tuple[ChangeLength, ...]
+    """Sorted by digest."""
+
+
 class AllowedFinding(Shape):
     """Something that the scan before publication found, and somebody let pass."""
 

@@ -1,10 +1,11 @@
 """The summary of a release's judging, made from what was kept, and written beside its tables."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner.canonical import canonical, parse
 from runner.documents.judging import PairItem, PairVerdict, RubricItem, RubricVerdict
+from runner.documents.judging_plan import JudgingPlan
 from runner.documents.judging_summary import JudgingSummary
 from runner.documents.manifest import Manifest
 from runner.documents.reviews import ManualReview
@@ -39,14 +40,7 @@ def judged(store: Store, manifest: Manifest) -> Judged:
     """Read everything that was said about a release; what no plan asks for any more counts no more."""
     archive, tries = Archive(store=store), all_tries(store, manifest)
     plans = archive.plans()
-    asked = {(each.judge, each.item, each.view) for each in plans[-1].askings} if plans else set()
-    items = {item for _, item, _ in asked}
-    documents = tuple(
-        said
-        for said in archive.answers(tries)
-        if (said.asked is None and said.item in items)
-        or (said.asked is not None and (said.asked.judge, said.item, said.asked.view) in asked)
-    )
+    documents = counted(plans[-1] if plans else None, archive.answers(tries))
     folders = (store.folder(trial) / REVIEWS for trial in tries)
     files = (file for folder in folders if folder.is_dir() for file in sorted(folder.iterdir()))
     return Judged(
@@ -58,6 +52,18 @@ def judged(store: Store, manifest: Manifest) -> Judged:
             if not file.name.startswith(TEMPORARY)
         ),
         lengths=dict(_lengths(archive, documents)),
+    )
+
+
+def counted(plan: JudgingPlan | None, documents: Iterable[Said]) -> tuple[Said, ...]:
+    """Give the answers that the last plan asks for. Pure."""
+    asked = set() if plan is None else {(each.judge, each.item, each.view) for each in plan.askings}
+    items = {item for _, item, _ in asked}
+    return tuple(
+        said
+        for said in documents
+        if (said.asked is None and said.item in items)
+        or (said.asked is not None and (said.asked.judge, said.item, said.asked.view) in asked)
     )
 
 

@@ -1,7 +1,7 @@
 """What of one attempt's evidence is published: its patch, how tests and evaluators ended, and its run.json."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from runner.artifacts import Sealed
@@ -61,8 +61,8 @@ class _Evidence:
     """None unless a grading counts."""
     grading: Sealed | None = None
     void: Sealed | None = None
-    reviews: tuple[Path, ...] = ()
-    """What people said of the submission."""
+    reviews: Mapping[str, Path] = field(default_factory=dict)
+    """What people said of the attempt's submissions, by its name below the folder of reviews."""
 
 
 def attempt_folder(cell: Cell) -> str:
@@ -82,8 +82,9 @@ def publish_attempt(store: Store, manifest: Manifest, cell: Cell, incomplete: st
     evaluators = tuple(each.id for each in manifest.nomination(cell.nomination).evaluators)
     folder = _Folder(path=attempt_folder(cell), evaluators=evaluators)
     parts = _parts(evidence, folder)
+    artifacts = parts.artifacts.model_copy(update={"manual_reviews": folder.reviews(evidence.reviews)})
     void = incomplete or void_reason(observed.counted.facts)
-    run = run_document(manifest, store.manifest_sha256, observed, parts, void)
+    run = run_document(manifest, store.manifest_sha256, observed, replace(parts, artifacts=artifacts), void)
     files = {**folder.files, f"{folder.path}/{RUN}": canonical(run)}
     return Published(run=run, observed=observed, files=files, preflight=_preflight(evidence))
 
@@ -93,10 +94,18 @@ def _evidence(store: Store, observed: Observed, rule: str) -> _Evidence:
         return _Evidence()
     tried = next(each for each in store.tries(observed.cell) if each.trial.try_ == observed.number)
     counted = choose(tried.gradings, rule)
+    reviews = dict(_reviews(store, observed.cell, observed.number))
     if tried.submission is None or counted is None:
-        return _Evidence(void=tried.void)
-    reviews = tuple(sorted((store.folder(tried.trial) / REVIEWS).glob("*.json")))
+        return _Evidence(void=tried.void, reviews=reviews)
     return _Evidence(submission=tried.submission, grading=counted.sealed, reviews=reviews)
+
+
+def _reviews(store: Store, cell: Cell, number: int) -> Iterator[tuple[str, Path]]:
+    """List the reviews of an attempt; those of a try that does not count lie in a folder of its own."""
+    for tried in store.numbers(cell):
+        place = "" if tried == number else f"try-{tried}/"
+        for file in sorted((store.folder(store.trial(cell, tried)) / REVIEWS).glob("*.json")):
+            yield f"{place}{file.name}", file
 
 
 def _preflight(evidence: _Evidence) -> Preflight | None:
@@ -124,7 +133,7 @@ class _Folder:
     """The nomination's, in its order."""
     files: dict[str, bytes] = field(default_factory=dict)
 
-    def artifacts(self, graded: _Graded, below: str = "", reviews: tuple[Path, ...] = ()) -> Artifacts:
+    def artifacts(self, graded: _Graded, below: str = "") -> Artifacts:
         """Add the files of a graded submission, and name each with its digest."""
         place = f"{self.path}{below}"
         tests = graded.tests
@@ -133,7 +142,6 @@ class _Folder:
             candidate_diff=self._add(f"{place}/{DIFF}", graded.submission.bytes("candidate.diff")),
             test_result=None if tests is None else self._add(f"{place}/{TESTS}", canonical(_test_result(tests))),
             objective_evaluator=self._objective(f"{place}/{OBJECTIVE}", graded.grading),
-            manual_reviews=tuple(self._review(f"{place}/{REVIEWS}/{each.name}", each) for each in reviews),
         )
 
     def _objective(self, path: str, grading: Sealed) -> PublishedFile | None:
@@ -147,8 +155,10 @@ class _Folder:
         )
         return self._add(path, canonical(document))
 
-    def _review(self, path: str, file: Path) -> PublishedFile:
-        return self._add(path, canonical(parse(ManualReview, read_file(file), str(file))))
+    def reviews(self, files: Mapping[str, Path]) -> tuple[PublishedFile, ...]:
+        """Add what people said, as they said it."""
+        documents = {name: parse(ManualReview, read_file(file), str(file)) for name, file in files.items()}
+        return tuple(self._add(f"{self.path}/{REVIEWS}/{name}", canonical(each)) for name, each in documents.items())
 
     def _add(self, path: str, data: bytes) -> PublishedFile:
         self.files[path] = data
@@ -164,7 +174,7 @@ def _parts(evidence: _Evidence, folder: _Folder) -> Parts:
     tests = grading.document(PublicTests, "public-tests.json") if grading.holds("public-tests.json") else None
     graded = _Graded(submission=submission, grading=grading, tests=tests)
     return Parts(
-        artifacts=folder.artifacts(graded, reviews=evidence.reviews),
+        artifacts=folder.artifacts(graded),
         started_at=made.started_ms,
         completed_at=grading.document(Grading, "grading.json").ended_ms,
         agent=_agent(submission),

@@ -13,6 +13,7 @@ from runner.documents.published import (
 )
 from runner.documents.telemetry import Preflight
 from runner.publishing.attempt import Published, publish_attempt
+from runner.publishing.judging import judging_files
 from runner.publishing.names import check_names
 from runner.reports.aggregate import planned, tabulate
 from runner.reports.markdown import markdown
@@ -53,6 +54,7 @@ def lay_out(store: Store, manifest: Manifest, incomplete: Mapping[Cell, str]) ->
         AGGREGATE: canonical(table),
         TABLE: markdown(table).encode(),
         **dict(_preflights(store, manifest, attempts)),
+        **judging_files(store, manifest),
     }
     for each in attempts:
         files |= each.files

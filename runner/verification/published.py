@@ -22,6 +22,7 @@ from runner.signing.leaves import parse_leaves
 from runner.signing.trust import Trust
 from runner.verification.model import Finding, Rebuild, differ
 from runner.verification.published_files import check_side, named_files, sides
+from runner.verification.published_judging import JudgingCheck
 from runner.verification.published_run import check_run
 from runner.verification.published_tables import check_preflights, check_tables
 from runner.verification.published_tree import PublishedTree, read_tree
@@ -74,6 +75,7 @@ class _Verification:
     findings: list[Finding] = field(default_factory=list)
     known: set[str] = field(default_factory=lambda: {MANIFEST, AGGREGATE, TABLE, ALLOWED} | NAMES)
     runs: dict[Cell, Run] = field(default_factory=dict)
+    read_reviews: list[ManualReview] = field(default_factory=list)
 
     def release(self, manifest: Manifest, digest: str) -> None:
         """Verify everything against the plan."""
@@ -84,6 +86,7 @@ class _Verification:
         self.findings += check_preflights(self.tree, manifest, digest, runs)
         if len(runs) == len(manifest.planned):
             self.findings += check_tables(self.tree, manifest, digest, runs)
+            self.judging(manifest)
         self.allowed(manifest)
         self.strangers(set(planned(manifest)))
 
@@ -107,6 +110,14 @@ class _Verification:
             self.known |= named_files(side)
         self.reviews(run, manifest)
 
+    def judging(self, manifest: Manifest) -> None:
+        """Verify what judges said."""
+        check = JudgingCheck(tree=self.tree, manifest=manifest, runs=self.runs, reviews=self.read_reviews)
+        check.everything()
+        self.findings += check.findings
+        self.known |= check.known
+        self.unchecked += check.unchecked
+
     def reviews(self, run: Run, manifest: Manifest) -> None:
         """Verify what people said of a submission."""
         for each in run.artifacts.manual_reviews:
@@ -115,7 +126,8 @@ class _Verification:
             review, findings = self.tree.read(ManualReview, each.path)
             self.findings += findings
             if isinstance(review, ManualReview):
-                self.findings += check_review(review, _subject(run, manifest), self.tree.folder / each.path)
+                self.read_reviews.append(review)
+                self.findings += check_review(review, _subject(run, review, manifest), self.tree.folder / each.path)
 
     def allowed(self, manifest: Manifest) -> None:
         """Verify the list of what a scan found and somebody let pass."""
@@ -162,17 +174,18 @@ class _Verification:
             return ()
 
 
-def _subject(run: Run, manifest: Manifest) -> Subject:
-    """Give what a review of this run must be of."""
+def _subject(run: Run, review: ManualReview, manifest: Manifest) -> Subject:
+    """Give what a review of this run must be of; of a try that does not count, it is taken at its word."""
     trial = Trial(
         release=run.release,
         manifest_sha256=run.manifest_sha256,
         candidate=run.candidate.id,
         nomination=run.nomination,
         attempt=run.attempt,
-        try_=run.try_ or 1,
+        try_=review.trial.try_,
     )
-    digest = run.evidence.submission_sha256 or ""
+    counts = review.trial.try_ == run.try_
+    digest = run.evidence.submission_sha256 or "" if counts else review.submission_sha256
     return Subject(trial=trial, submission_sha256=digest, criteria=review_criteria(manifest))
 
 

@@ -79,7 +79,7 @@ def check_side(tree: PublishedTree, side: Side, folder: str, rebuild: Rebuild | 
     for name, each in named.items():
         yield from _check_named(tree, side, f"{folder}/{name}", each)
     for each in side.artifacts.manual_reviews:
-        name = each.path.rpartition("/")[2]
+        name = each.path.removeprefix(f"{folder}/{REVIEWS}/")
         yield from _check_named(tree, side, f"{folder}/{REVIEWS}/{name}", each)
     yield from _check_tests(tree, side)
     yield from _check_objective(tree, side)

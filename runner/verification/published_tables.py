@@ -5,6 +5,7 @@ from itertools import zip_longest
 
 from runner.documents.aggregate import Aggregate
 from runner.documents.manifest import Manifest
+from runner.documents.model import Document
 from runner.documents.published import PublishedPreflight, Run
 from runner.drift import compare
 from runner.publishing.layout import AGGREGATE, PREFLIGHT, TABLE, attempt_name, probe_status
@@ -26,11 +27,7 @@ def check_tables(tree: PublishedTree, manifest: Manifest, digest: str, runs: Seq
     yield from findings
     if isinstance(found, Aggregate):
         yield from _check_aggregate(tree, found, wanted)
-    text = tree.files.get(TABLE)
-    if text is None:
-        yield tree.finding(TABLE, "nothing", "the table for people")
-    else:
-        yield from _check_text(tree, text, markdown(wanted).encode())
+    yield from check_text(tree, TABLE, markdown(wanted).encode())
 
 
 def _check_aggregate(tree: PublishedTree, found: Aggregate, wanted: Aggregate) -> Iterator[Finding]:
@@ -39,19 +36,28 @@ def _check_aggregate(tree: PublishedTree, found: Aggregate, wanted: Aggregate) -
     if rows != order and sorted(rows) == sorted(order):
         yield tree.finding(AGGREGATE, "its rows in another order", "the planned order")
         return
+    yield from check_cells(tree, AGGREGATE, found, wanted)
+
+
+def check_cells(tree: PublishedTree, path: str, found: Document, wanted: Document) -> Iterator[Finding]:
+    """Find each field of a table that is not what was made again."""
     drifts = compare(wanted.model_dump(mode="json", by_alias=True), found.model_dump(mode="json", by_alias=True))
     for at, drift in enumerate(drifts):
         if at == _MOST:
-            yield tree.finding(AGGREGATE, "further cells that differ", "the table that follows from the runs")
+            yield tree.finding(path, "further cells that differ", "the table that follows from the rest")
             return
-        yield tree.finding(f"{AGGREGATE}: {drift.field}", drift.found, f"{drift.frozen}, as follows from the runs")
+        yield tree.finding(f"{path}: {drift.field}", drift.found, f"{drift.frozen}, as follows from the rest")
 
 
-def _check_text(tree: PublishedTree, found: bytes, wanted: bytes) -> Iterator[Finding]:
-    pairs = zip_longest(found.split(b"\n"), wanted.split(b"\n"))
+def check_text(tree: PublishedTree, path: str, wanted: bytes) -> Iterator[Finding]:
+    """Find each line of a table that is not what was made again."""
+    if path not in tree.files:
+        yield tree.finding(path, "nothing", "the table for people")
+        return
+    pairs = zip_longest(tree.files[path].split(b"\n"), wanted.split(b"\n"))
     odd = [(at, one, other) for at, (one, other) in enumerate(pairs, 1) if one != other]
     for at, one, other in odd[:_MOST]:
-        yield tree.finding(f"{TABLE}:{at}", _shown(one), f"{_shown(other)}, as follows from the runs")
+        yield tree.finding(f"{path}:{at}", _shown(one), f"{_shown(other)}, as follows from the rest")
 
 
 def _shown(line: bytes | None) -> str:

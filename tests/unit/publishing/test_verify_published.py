@@ -215,7 +215,7 @@ def test_each_tampering_has_a_message_of_its_own(release: Path, tmp_path: Path, 
 
 
 DAMAGES = [
-    pytest.param(flip("aggregate.md"), "aggregate.md:", "as follows from the runs", id="flipped-byte-table"),
+    pytest.param(flip("aggregate.md"), "aggregate.md:", "as follows from the rest", id="flipped-byte-table"),
     pytest.param(flip(f"{SOLVER}/candidate.diff"), "candidate.diff: found sha256", "run.json says", id="flipped-byte"),
     pytest.param(remove(f"{SOLVER}/candidate.diff"), "candidate.diff: found nothing", "names it", id="removed-file"),
     pytest.param(write("solver/notes.txt", b""), "notes.txt: found a file that nothing names", "", id="added-file"),
@@ -226,7 +226,7 @@ DAMAGES = [
         id="renamed-file",
     ),
     pytest.param(edit("aggregate.json", swap_rows), "rows in another order", "the planned order", id="reordered-rows"),
-    pytest.param(swap_lines("aggregate.md"), "aggregate.md:", "as follows from the runs", id="reordered-lines"),
+    pytest.param(swap_lines("aggregate.md"), "aggregate.md:", "as follows from the rest", id="reordered-lines"),
     pytest.param(
         copy(SOLVER, "solver/slugs/attempts/attempt-2"), "an attempt that nobody planned", "", id="unplanned-attempt"
     ),
