@@ -15,11 +15,11 @@ from evaluators.model import Assurance, Bench, Case, EvaluatorSpec, Submission, 
 from evaluators.options import as_values, is_relative, read_count, refuse_unknown
 from evaluators.packing import laid_over, pack_files
 from evaluators.private_files import read_folder_files
-from evaluators.public_tests import PYTHON_PLACEHOLDER, environment
+from evaluators.public_tests import NODE_PLACEHOLDER, PYTHON_PLACEHOLDER, environment, filled
 from evaluators.text import clean
 from sandbox import unit
 from sandbox.api import WorkspaceRequest
-from sandbox.spec import PYTHON, Role, UnitSpec
+from sandbox.spec import Role, UnitSpec
 from sandbox.termination import Cause, Termination
 
 CASE = "exit status"
@@ -65,7 +65,7 @@ class ExitStatus:
         with bench.sandbox.workspace(request) as workspace:
             spec = UnitSpec(
                 role=Role.SUBMITTED,
-                argv=self.argv,
+                argv=filled(self.argv, bench),
                 limits=limits,
                 environment=(*environment(bench), *bench.surroundings),
                 workspace=workspace,
@@ -106,20 +106,20 @@ def build_exit_status(spec: EvaluatorSpec, frozen: object = None) -> ExitStatus:
     wall = read_count(spec, "wall_s")
     return ExitStatus(
         spec=spec,
-        argv=tuple(part.replace(PYTHON_PLACEHOLDER, PYTHON) for part in argv),
+        argv=argv,
         files=dict(_laid(spec)),
         wall=None if wall is None else timedelta(seconds=wall),
     )
 
 
 def read_argv(spec: EvaluatorSpec) -> tuple[str, ...]:
-    """Read a command, which begins with an absolute path or `{python}`."""
+    """Read a command, which begins with an absolute path, `{python}` or `{node}`."""
     value = spec.options.get("argv")
     argv = tuple(each for each in value if isinstance(each, str)) if isinstance(value, list | tuple) else ()
     if not argv or not isinstance(value, list | tuple) or len(argv) != len(value):
         raise OptionError(evaluator=spec.id, field="argv", found=repr(value), expected="a list of texts")
-    if argv[0] != PYTHON_PLACEHOLDER and not argv[0].startswith("/"):
-        expected = f"{PYTHON_PLACEHOLDER} or an absolute path first"
+    if argv[0] not in {PYTHON_PLACEHOLDER, NODE_PLACEHOLDER} and not argv[0].startswith("/"):
+        expected = f"{PYTHON_PLACEHOLDER}, {NODE_PLACEHOLDER} or an absolute path first"
         raise OptionError(evaluator=spec.id, field="argv", found=argv[0], expected=expected)
     return argv
 

@@ -93,6 +93,15 @@ class EvaluatorSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """Node in a unit."""
+
+    program: str
+    options: tuple[str, ...] = ()
+    """What it is told so that it finds the locked packages; nothing where there are none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
     """What an evaluator judges with: the clean room, the nomination's toolchain and its limits."""
 
@@ -107,6 +116,8 @@ class Bench:
     """Folders of the workspace, relative to its root, that programs import from; none: `root` alone."""
     surroundings: tuple[tuple[str, str], ...] = ()
     """Variables of every unit, for trying verdicts under another time zone or locale."""
+    node: Node | None = None
+    """The toolchain's Node, where that is what programs run with."""
 
 
 class Evaluator(Protocol):

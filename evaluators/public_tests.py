@@ -5,6 +5,7 @@ submission is worth is for hidden evaluators to say.
 """
 
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from evaluators.errors import EvaluatorError
 from evaluators.model import Bench, Submission
@@ -15,7 +16,7 @@ from sandbox.api import LauncherReport, Pack, WorkspaceRequest
 from sandbox.spec import PYTHON, WORKSPACE_ROOT, Role, UnitSpec
 from sandbox.termination import Cause, Termination
 
-PYTHON_PLACEHOLDER = "{python}"
+PYTHON_PLACEHOLDER, NODE_PLACEHOLDER = "{python}", "{node}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,7 @@ class PublicTests:
     """A nomination's public tests."""
 
     command: tuple[str, ...]
-    """Run from the workspace root; `{python}` stands for the toolchain's interpreter."""
+    """Run from the workspace root; `{python}` and `{node}` stand for the toolchain's program."""
     files: Pack
     """The nomination's public files, paths relative to the workspace root."""
 
@@ -58,7 +59,7 @@ def run_public_tests(tests: PublicTests, submission: Submission, bench: Bench) -
     with bench.sandbox.workspace(request) as workspace:
         spec = UnitSpec(
             role=Role.TESTS,
-            argv=tuple(part.replace(PYTHON_PLACEHOLDER, PYTHON) for part in tests.command),
+            argv=filled(tests.command, bench),
             limits=bench.limits,
             environment=environment(bench),
             working_directory=WORKSPACE_ROOT,
@@ -72,8 +73,19 @@ def run_public_tests(tests: PublicTests, submission: Submission, bench: Bench) -
     return TestsResult(termination=end, stdout=result.stdout, stderr=result.stderr, report=result.report)
 
 
+def filled(command: tuple[str, ...], bench: Bench) -> tuple[str, ...]:
+    """Put programs in the place of what stands for them."""
+    known = {PYTHON_PLACEHOLDER: PYTHON} | ({} if bench.node is None else {NODE_PLACEHOLDER: bench.node.program})
+    for placeholder, program in known.items():
+        command = tuple(part.replace(placeholder, program) for part in command)
+    return command
+
+
 def environment(bench: Bench) -> tuple[tuple[str, str], ...]:
-    """Give what a Python program needs to find the submission and the toolchain's packages."""
+    """Give what programs need to find the toolchain, and Python programs the submission."""
+    if bench.node is not None:
+        options = (("NODE_OPTIONS", " ".join(bench.node.options)),) if bench.node.options else ()
+        return (("PATH", f"{PurePosixPath(bench.node.program).parent}:/usr/bin:/bin"), *options)
     folders = [*import_folders(bench), *bench.python_path]
     return (
         ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"),

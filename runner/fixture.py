@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from runner.documents.nomination import FolderFixture, SdistFixture, SeededFixture
+from runner.documents.nomination import FolderFixture, NpmFixture, PackageFixture, SdistFixture, SeededFixture
 from runner.errors import FixtureError
 from runner.folder import StoredFile
 from runner.members import CAPS, Member, checked_members
@@ -71,8 +71,8 @@ def _source(nomination: Nomination, downloads: Downloads) -> tuple[tuple[Member,
     """Give the members of a nomination's source, and the paths that were left out."""
     source = nomination.spec.fixture
     match source:
-        case SdistFixture():
-            return _from_sdist(source, sdist_pin(source), downloads)
+        case SdistFixture() | NpmFixture():
+            return _from_package(source, package_pin(source), downloads)
         case FolderFixture():
             return tuple(stored_members(nomination.below(FIXTURE))), ()
         case SeededFixture(files=files, executable=executable):
@@ -99,16 +99,19 @@ def _seeded(nomination: Nomination, name: str, members: tuple[Member, ...]) -> t
     return plant(members, parse_seed(stored.read(), file), file)
 
 
-def build_from_sdist(nomination: Nomination, pin: Pin, downloads: Downloads) -> Fixture:
-    """Make the tree that a nomination's sdist source gives, be it of the pinned or of a later version."""
+def build_later(nomination: Nomination, version: str, sha256: str, downloads: Downloads) -> Fixture:
+    """Make the tree that another version of a nomination's package gives."""
     source = nomination.spec.fixture
-    if not isinstance(source, SdistFixture):
-        raise TypeError(f"{nomination.id} has no sdist source")
-    members, dropped = _from_sdist(source, pin, downloads)
+    if not isinstance(source, SdistFixture | NpmFixture):
+        raise TypeError(f"{nomination.id} is made from no package")
+    pin = replace(package_pin(source), version=version, sha256=sha256)
+    members, dropped = _from_package(source, pin, downloads)
     return _plant(nomination, members, dropped)
 
 
-def _from_sdist(source: SdistFixture, pin: Pin, downloads: Downloads) -> tuple[tuple[Member, ...], tuple[bytes, ...]]:
+def _from_package(
+    source: PackageFixture, pin: Pin, downloads: Downloads
+) -> tuple[tuple[Member, ...], tuple[bytes, ...]]:
     is_kept = _keeper(source)
     kept: list[Member] = []
     dropped: list[bytes] = []
@@ -122,9 +125,9 @@ def _from_sdist(source: SdistFixture, pin: Pin, downloads: Downloads) -> tuple[t
     return tuple(kept), tuple(dropped)
 
 
-def sdist_pin(source: SdistFixture) -> Pin:
-    """Name the source distribution that a nomination is made from."""
-    return Pin(name=source.name, version=source.version, sha256=source.sha256)
+def package_pin(source: SdistFixture | NpmFixture) -> Pin:
+    """Name the package file that a nomination is made from."""
+    return Pin(name=source.name, version=source.version, sha256=source.sha256, kind=source.kind)
 
 
 def check_fixture(fixture: Fixture, frozen: str, origin: str) -> None:
@@ -202,7 +205,7 @@ def _below(path: bytes, folder: str) -> bytes | None:
     return path.removeprefix(prefix) if path.startswith(prefix) else None
 
 
-def _keeper(source: SdistFixture) -> Matcher:
+def _keeper(source: PackageFixture) -> Matcher:
     """Give what says whether a path below the source's folder belongs to the fixture."""
     keeps, drops = matcher(source.keep), matcher(source.drop)
     return lambda path: (not source.keep or keeps(path)) and not drops(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evaluators.model import EvaluatorSpec
 from runner.canonical import canonical
-from runner.documents.nomination import FolderFixture, NominationSpec, PatchSolution
+from runner.documents.nomination import FolderFixture, NodeToolchain, NominationSpec, PatchSolution
 from runner.errors import DocumentError, DocumentErrors
 from runner.folder import StoredFile, list_files
 from runner.parsing import decode, file_name, parse_toml, validate
@@ -62,9 +62,9 @@ class Nomination:
         return next((file for file in self.files if file.path == path), None)
 
     @property
-    def requirements(self) -> StoredFile | None:
-        """The toolchain's hash-pinned requirements file."""
-        name = self.spec.toolchain.requirements
+    def lock_file(self) -> StoredFile | None:
+        """The toolchain's lock: a hash-pinned requirements file, or npm's."""
+        _, name = _lock_of(self.spec)
         return None if name is None else self.find(name)
 
     @property
@@ -146,14 +146,21 @@ def _misplaced(nomination: Nomination) -> Iterator[DocumentError]:
         expected = f"{wanted} beside kind = {spec.solution.kind!r}"
         mend = "keep one patch in solution/; others that are right belong into alternative/"
         yield _wrong(file, "solution", f"{patches} files in solution/", expected, mend)
-    if spec.toolchain.requirements is not None and nomination.requirements is None:
-        name = spec.toolchain.requirements
-        yield _wrong(file, "toolchain.requirements", f"no file {name}", "a file of the folder", "add it")
+    field, lock = _lock_of(spec)
+    if lock is not None and nomination.lock_file is None:
+        yield _wrong(file, field, f"no file {lock}", "a file of the folder", "add it")
     yield from _bad_patches(nomination)
 
 
+def _lock_of(spec: NominationSpec) -> tuple[str, str | None]:
+    """Name the field with the toolchain's lock file, and what it says."""
+    if isinstance(spec.toolchain, NodeToolchain):
+        return "toolchain.packages", spec.toolchain.packages
+    return "toolchain.requirements", spec.toolchain.requirements
+
+
 def _strangers(nomination: Nomination) -> Iterator[DocumentError]:
-    known = _FILES | {nomination.spec.toolchain.requirements}
+    known = _FILES | {_lock_of(nomination.spec)[1]}
     for file in nomination.files:
         top, slash, _ = file.path.partition("/")
         if (top not in _FOLDERS) if slash else (top not in known):

@@ -11,16 +11,18 @@ from evaluators.model import Assurance, EvaluatorSpec
 from evaluators.private_files import read_private_files
 from evaluators.registry import assurance_of, build
 from evaluators.twins import find_twins, twinned
-from runner.documents.nomination import SdistFixture, SeededFixture
+from runner.documents.nomination import NpmFixture, SdistFixture, SeededFixture
 from runner.errors import ToolchainError
 from runner.finding import Finding, Subject
 from runner.fixture import never_in_a_fixture
 from runner.leaks import leaks
+from runner.node_lock import NodeLock
 from runner.nomination import FIXTURE, PROBES, PUBLIC, SOLUTION, Nomination, parted
-from runner.parsing import decode, file_name
+from runner.parsing import file_name
 from runner.rules import matcher
 from runner.sdist import normal_name
-from runner.toolchain import Lock, parse_lock
+from runner.toolchain import Lock
+from runner.toolchains import read_lock
 from sandbox.errors import PatchError
 from sandbox.patch_text import named_paths
 from sandbox.spec import WORKSPACE_ROOT
@@ -61,14 +63,14 @@ class Aids:
 def fixed_distributions(nomination: Nomination) -> tuple[str, ...]:
     """Name the distributions whose code a nomination's candidates are to mend."""
     fixture = nomination.spec.fixture
-    return (fixture.name,) if isinstance(fixture, SdistFixture) else ()
+    return (fixture.name,) if isinstance(fixture, SdistFixture | NpmFixture) else ()
 
 
 def fixture_paths(nomination: Nomination) -> frozenset[bytes] | None:
     """Give the workspace paths of the fixture and the public files; None where they are not known yet."""
     root = "" if nomination.spec.root == "." else f"{nomination.spec.root}/"
     match nomination.spec.fixture:
-        case SdistFixture():
+        case SdistFixture() | NpmFixture():
             return None
         case SeededFixture(files=files):
             own = {f"{root}{path}" for path in files}
@@ -215,15 +217,34 @@ def _patches(nomination: Nomination) -> Iterator[Finding]:
 
 
 def _toolchain(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
-    subject, lock = Subject(file=nomination.file), Lock(text="", requirements=())
-    if (file := nomination.requirements) is not None:
-        try:
-            lock = parse_lock(decode(file.read(), file_name(file.place)), file_name(file.place))
-        except ToolchainError as error:
-            yield Subject(file=error.file).error(
-                error.field, f"found {error.found}; expected {error.expected}", error.mend
-            )
-            return
+    try:
+        lock = read_lock(nomination) or Lock(text="", requirements=())
+    except ToolchainError as error:
+        yield Subject(file=error.file).error(error.field, f"found {error.found}; expected {error.expected}", error.mend)
+        return
+    if isinstance(lock, NodeLock):
+        yield from _node(nomination, lock)
+    else:
+        yield from _python(nomination, lock, aids)
+
+
+def _node(nomination: Nomination, lock: NodeLock) -> Iterator[Finding]:
+    subject = Subject(file=nomination.file)
+    for name in sorted({*fixed_distributions(nomination)} & {*lock.distributions}):
+        mend = "lock packages that do not depend on it"
+        yield subject.error("toolchain.packages", f"it holds {name}, which is to be mended", mend)
+    for index, spec in enumerate(nomination.evaluators):
+        if spec.kind == "pytest":
+            mend = "write the hidden tests for kind 'node-test', or a driver for 'command'"
+            yield subject.error(f"evaluators[{index}].kind", "pytest cannot be had beside Node", mend)
+
+
+def _python(nomination: Nomination, lock: Lock, aids: Aids) -> Iterator[Finding]:
+    subject = Subject(file=nomination.file)
+    for index, spec in enumerate(nomination.evaluators):
+        if spec.kind == "node-test":
+            mend = "add a [toolchain] of kind 'node'"
+            yield subject.error(f"evaluators[{index}].kind", "node-test needs Node", mend)
     needs_pytest = "pytest" in nomination.spec.public_tests.command or any(
         spec.kind == "pytest" for spec in nomination.evaluators
     )
@@ -243,7 +264,7 @@ def _origin(nomination: Nomination) -> Iterator[Finding]:
     if nomination.spec.source is not None:
         return
     subject, mend = Subject(file=nomination.file), "add a [source] table with name and licence"
-    if isinstance(nomination.spec.fixture, SdistFixture):
+    if isinstance(nomination.spec.fixture, SdistFixture | NpmFixture):
         yield subject.error("source", "foreign code stands without its source and licence", mend)
     else:
         yield subject.warning("source", "nothing says where the fixture comes from", mend)

@@ -17,6 +17,7 @@ from urllib.request import Request, urlopen
 
 from runner.documents.writing import printable
 from runner.errors import SupplyError
+from runner.npm import fetch_package, package_file, registry_of
 from runner.parsing import describe
 from runner.sdist import ARCHIVE_BYTES, Pin, normal_name
 
@@ -146,7 +147,10 @@ class ConfiguredIndex:
         return find_index(self.environment)
 
     def download(self, pin: Pin) -> bytes:
-        """Fetch the pinned file from the configured index."""
+        """Fetch the pinned file from the configured index, or from the npm registry."""
+        if pin.kind == "npm":
+            address = registry_of(self.environment)
+            return fetch_package(f"{address}/{package_file(pin.name, pin.version)}", ARCHIVE_BYTES)
         return HttpIndex(settings=self.settings()).download(pin)
 
 

@@ -14,14 +14,15 @@ from runner.fixture import build_fixture, check_fixture
 from runner.folder import list_files
 from runner.inputs import Inputs, Places
 from runner.nomination import Nomination
+from runner.npm import registry_of
 from runner.package_index import ConfiguredIndex
-from runner.parsing import decode
 from runner.release import PreparedNomination, PreparedRelease
 from runner.sdist import Downloads
 from runner.settings import Settings
 from runner.single_shot import told
 from runner.solution import build_solution
-from runner.toolchain import Lock, Workshop, parse_lock
+from runner.toolchain_store import Workshop
+from runner.toolchains import read_lock
 from sandbox.patch import Repository
 
 DOWNLOADS, REPOSITORY, TOOLCHAINS = "downloads", "bases.git", "toolchains"
@@ -46,7 +47,9 @@ def open_workbench(places: Places, settings: Settings, *, offline: bool = False)
     return Workbench(
         downloads=Downloads(folder=places.state / DOWNLOADS, index=None if offline else index),
         repository=Repository(places.state / REPOSITORY),
-        workshop=Workshop(folder=places.state / TOOLCHAINS, find_index=index.settings),
+        workshop=Workshop(
+            folder=places.state / TOOLCHAINS, find_index=index.settings, npm=registry_of(settings.environ)
+        ),
     )
 
 
@@ -112,16 +115,6 @@ def prepare_nomination(
         evaluators=build_evaluators(nomination, record),
         controls=record,
     )
-
-
-def read_lock(nomination: Nomination) -> Lock | None:
-    """Read what a nomination's toolchain is built from; None for the standard library alone.
-
-    Raises:
-        ToolchainError: a line is not pinned by version and digest.
-    """
-    file = nomination.requirements
-    return None if file is None else parse_lock(decode(file.read(), str(file.place)), str(file.place))
 
 
 def build_evaluators(nomination: Nomination, record: ControlsRecord | None) -> tuple[Evaluator, ...]:

@@ -23,18 +23,19 @@ from runner.documents.manifest import (
     PlannedAttempt,
     Probe,
 )
-from runner.documents.nomination import SdistFixture, SdistSolution
+from runner.documents.nomination import LaterSolution, NpmFixture, SdistFixture
 from runner.drift import compare
 from runner.durable import settle_name
 from runner.errors import DocumentError, DriftError, SealTakenError
 from runner.fixture import Fixture
 from runner.folder import StoredFile
+from runner.node_lock import NodeLock
 from runner.nomination import PRIVATE, PUBLIC, Nomination, nomination_digest
 from runner.parsing import read_file
 from runner.roster import Candidate, Status
 from runner.single_shot import told
 from runner.solution import Solution
-from runner.toolchain import Lock
+from runner.toolchains import AnyLock
 from sandbox.spec import MIB
 
 MANIFEST = "manifest.json"
@@ -53,7 +54,7 @@ class PreparedNomination:
     nomination: Nomination
     fixture: Fixture
     solution: Solution
-    lock: Lock | None
+    lock: AnyLock | None
     evaluators: tuple[Evaluator, ...]
     """Calibrated if, and only if, `controls` is there."""
     controls: ControlsRecord | None
@@ -235,7 +236,12 @@ def _evaluators(prepared: PreparedNomination) -> Iterator[FrozenEvaluator]:
         )
 
 
-def _toolchain(lock: Lock) -> FrozenToolchain:
+def _toolchain(lock: AnyLock) -> FrozenToolchain:
+    if isinstance(lock, NodeLock):
+        files = tuple(
+            LockedPackage(name=each.name, version=each.version, integrity=each.integrity) for each in lock.files
+        )
+        return FrozenToolchain(kind="node", lock_sha256=lock.digest, packages=files)
     packages = tuple(
         LockedPackage(name=each.name, version=each.version, sha256=each.sha256) for each in lock.requirements
     )
@@ -244,9 +250,9 @@ def _toolchain(lock: Lock) -> FrozenToolchain:
 
 def _downloads(nomination: Nomination) -> Iterator[Download]:
     fixture, solution = nomination.spec.fixture, nomination.spec.solution
-    if isinstance(fixture, SdistFixture):
+    if isinstance(fixture, SdistFixture | NpmFixture):
         yield Download(name=fixture.name, version=fixture.version, sha256=fixture.sha256)
-        if isinstance(solution, SdistSolution):
+        if isinstance(solution, LaterSolution):
             yield Download(name=fixture.name, version=solution.version, sha256=solution.sha256)
 
 

@@ -1,4 +1,4 @@
-"""A source distribution, pinned by digest: obtained once, then read in memory. Nothing of it ever runs."""
+"""A package's file, pinned by digest: obtained once, then read in memory. Nothing of it ever runs."""
 
 import gzip
 import hashlib
@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from runner.durable import replace_file
 from runner.errors import FixtureError, SupplyError
@@ -32,6 +32,12 @@ class Pin:
     name: str
     version: str
     sha256: str
+    kind: Literal["sdist", "npm"] = "sdist"
+
+    @property
+    def origin(self) -> str:
+        """What errors call it."""
+        return f"{self.kind} {self}"
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -72,7 +78,7 @@ class Downloads:
                 return data
         if self.index is None:
             raise SupplyError(
-                file=f"sdist {pin}",
+                file=pin.origin,
                 field="sha256",
                 found=f"no file {kept}",
                 expected="the source distribution fetched before",
@@ -93,7 +99,7 @@ def check_digest(data: bytes, pin: Pin) -> None:
     found = hashlib.sha256(data).hexdigest()
     if found != pin.sha256:
         raise FixtureError(
-            file=f"sdist {pin}",
+            file=pin.origin,
             field="sha256",
             found=found,
             expected=pin.sha256,
@@ -107,7 +113,7 @@ def unpack(archive: bytes, pin: Pin, caps: Caps = CAPS) -> tuple[Member, ...]:
     Raises:
         FixtureError: it is no such archive, or holds what no fixture may hold.
     """
-    origin = f"sdist {pin}"
+    origin = pin.origin
     plain = _decompressed(archive, origin, caps)
     try:
         with tarfile.open(fileobj=io.BytesIO(plain), mode="r:", encoding="utf-8", errors="surrogateescape") as tar:

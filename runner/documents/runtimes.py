@@ -2,16 +2,13 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from runner.documents.model import Document, Sha256, Shape
+from runner.documents.model import Document, Integrity, Sha256, Shape
 from runner.fields import Line, RelativePath
 
 RuntimeName = Literal["opencode", "codex", "claude"]
 """Agents that are other people's programs."""
-
-Integrity = Annotated[str, StringConstraints(pattern=r"^sha512-[A-Za-z0-9+/]{86}==$")]
-"""As the npm registry gives it: SHA-512 of the package file, in base64 (W3C Subresource Integrity)."""
 
 
 class PlatformPin(Shape):

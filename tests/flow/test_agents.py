@@ -20,10 +20,11 @@ from typing import Any
 
 import pytest
 
-from runner.bundles.install import folder_of, install, registry_of
+from runner.bundles.install import folder_of, install
 from runner.bundles.pins import load_pins, this_platform
 from runner.gateway.scenario import Answer, Scenario, Step, ToolCall
 from runner.gateway.scripted import ScriptedProvider, scripted_provider
+from runner.npm import registry_of
 from runner.publishing.forms import Spellings
 from runner.publishing.model import Secret
 from runner.settings import DEFAULT_STATE

@@ -20,7 +20,8 @@ from runner.nomination import load_nomination
 from runner.preparing import Workbench, open_workbench, prepare
 from runner.release import PreparedNomination, PreparedRelease, check_inputs, freeze, load_manifest, write_manifest
 from runner.settings import Settings
-from runner.toolchain import TARGET, build_toolchain, stored
+from runner.toolchain import build_toolchain
+from runner.toolchain_store import TARGET, stored
 from sandbox import unit
 from sandbox.api import WorkspaceRequest
 from sandbox.spec import PYTHON, Limits, Role, UnitSpec

@@ -10,12 +10,13 @@ import pytest
 
 from runner.agents.model import AgentTask
 from runner.bundles.bundle import Bundle, load_bundle
-from runner.bundles.install import folder_of, install, registry_of
+from runner.bundles.install import folder_of, install
 from runner.bundles.pins import load_pins, this_platform
 from runner.documents.runtimes import RuntimeName
 from runner.gateway.scenario import Answer, Scenario, Step
 from runner.gateway.scripted import scripted_provider
 from runner.gateway.serving import gateway_unit
+from runner.npm import registry_of
 from runner.roster import Agent, Candidate, Route
 from runner.runtime import Room, Runtime
 from runner.settings import DEFAULT_STATE

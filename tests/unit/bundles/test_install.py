@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from runner.bundles.bundle import BundleError, load_bundle, record_of
-from runner.bundles.install import folder_of, install, registry_of
+from runner.bundles.install import folder_of, install
 from runner.bundles.pins import NEEDS, load_pins
 from runner.documents.runtimes import PlatformPin, RuntimePin
 from runner.errors import DocumentError, StorageError, SupplyError
+from runner.npm import registry_of
 
 PINS = Path(__file__).parents[3] / "config/runtimes.json"
 

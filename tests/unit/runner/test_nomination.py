@@ -66,7 +66,7 @@ def test_a_nomination_is_read(tmp_path: Path) -> None:
     assert [file.path for file in nomination.below("private")] == ["private/test_hidden.py"]
     assert nomination.solution_patch is not None
     assert nomination.solution_patch.read() == PATCH.encode()
-    assert nomination.requirements is not None
+    assert nomination.lock_file is not None
 
 
 def test_an_evaluators_own_options_are_handed_on(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from runner.release import PreparedNomination
 from runner.sdist import Downloads
 from runner.solution import build_solution
 from runner.staging import Stages
-from runner.toolchain import Workshop
+from runner.toolchain_store import Workshop
 from sandbox.patch import Repository
 from tests.fakes import PlainSandbox
 from tests.unit.runner.test_controls import WRONG

@@ -12,15 +12,8 @@ import pytest
 
 from runner.errors import SupplyError, ToolchainError
 from runner.package_index import IndexSettings
-from runner.toolchain import (
-    TARGET,
-    Lock,
-    Workshop,
-    build_toolchain,
-    distributions,
-    parse_lock,
-    stored,
-)
+from runner.toolchain import Lock, build_toolchain, parse_lock
+from runner.toolchain_store import TARGET, Workshop, distributions, stored
 from sandbox.spec import PYTHON
 from tests.fakes import PlainSandbox
 
