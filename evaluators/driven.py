@@ -51,6 +51,8 @@ class Driven:
     files: Mapping[str, bytes]
     side: Mapping[str, bytes]
     wall: timedelta | None = None
+    tests: tuple[str, ...] = ()
+    """Modules of hidden tests that Node runs on the trusted side; none: `program` is the driver."""
 
     @property
     def id(self) -> str:
@@ -78,7 +80,7 @@ class Driven:
         Raises:
             EvaluatorError, SandboxError: a fault, before submitted code started.
         """
-        talk = self._converse(submission, bench)
+        talk = self.converse(submission, bench)
         return replace(
             rule(self.scale, talk),
             duration_ms=talk.driver.usage.wall_ms,
@@ -87,7 +89,12 @@ class Driven:
             private_log=talk.driver_log + talk.submitted_log,
         )
 
-    def _converse(self, submission: Submission, bench: Bench) -> Conversation:
+    def converse(self, submission: Submission, bench: Bench) -> Conversation:
+        """Let the driver have its conversation with a submission.
+
+        Raises:
+            EvaluatorError, SandboxError: a fault, before submitted code started.
+        """
         sandbox, limits = bench.sandbox, self._limits(bench.limits)
         request = WorkspaceRequest(layers=submission.base, limits=limits, lay=submission.change)
         with sandbox.workspace(request) as workspace:
@@ -129,6 +136,9 @@ class Driven:
         return {
             "driver": f"{DRIVER_TARGET}/{self.program}",
             "toolchain": list(bench.python_path),
+            "node": _node(bench) if self.tests else [],
+            "tests": [f"{DRIVER_TARGET}/{name}" for name in self.tests],
+            "environment": {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8"},  # noqa: S108 - the unit's own
             "message": submission.final_message,
             "changed": sorted(entry.path.decode("utf-8", "replace") for entry in submission.change.entries),
         }
@@ -144,9 +154,14 @@ def _submitted_task(bench: Bench) -> Frame:
         "harness": SIDE_TARGET,
         "toolchain": list(bench.python_path),
         "imports": list(import_folders(bench)),
+        "node": _node(bench),
         "directory": WORKSPACE_ROOT,
         "environment": dict((*_PROGRAMS, *environment(bench), *bench.surroundings)),
     }
+
+
+def _node(bench: Bench) -> list[str]:
+    return [] if bench.node is None else [bench.node.program]
 
 
 def _content(submission: Submission, question: Frame) -> Frame:
@@ -154,6 +169,11 @@ def _content(submission: Submission, question: Frame) -> Frame:
     path = question.get("path")
     found = read_submitted(submission, path, _MOST_READ) if isinstance(path, str) else Absent.MISSING
     return {"content": None if isinstance(found, Absent) else base64.b64encode(found).decode("ascii")}
+
+
+def read_side() -> dict[str, bytes]:
+    """Read the programs of both sides."""
+    return {path.name: path.read_bytes() for path in sorted(SIDE.iterdir()) if path.suffix in {".py", ".mjs"}}
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
@@ -198,6 +218,6 @@ def _built(spec: EvaluatorSpec, frozen: object, field: str, scale: Scale) -> Dri
         program=program,
         scale=scale,
         files=files,
-        side={path.name: path.read_bytes() for path in sorted(SIDE.glob("*.py"))},
+        side=read_side(),
         wall=None if wall is None else timedelta(seconds=wall),
     )

@@ -7,6 +7,7 @@ from evaluators.driven import build_checks, build_command
 from evaluators.errors import OptionError
 from evaluators.json_match import build_json_match
 from evaluators.model import Assurance, Evaluator, EvaluatorSpec
+from evaluators.node_test import build_node_test
 from evaluators.pytest_sites import build_pytest
 from evaluators.review_findings import build_review_findings
 
@@ -16,6 +17,7 @@ KINDS: Final[Mapping[str, Builder]] = {
     "checks": build_checks,
     "command": build_command,
     "json-match": build_json_match,
+    "node-test": build_node_test,
     "pytest": build_pytest,
     "review-findings": build_review_findings,
 }

@@ -11,6 +11,10 @@
 A case that is never reported has failed. Only plain data crosses, by value; see `plain`.
 `program` runs submitted programs, `restart` gives a fresh process, `read`, `changed` and `final_message` tell what was
 captured, `same` compares types too.
+
+Where the toolchain is Node: `submitted("./index.js:default")`, by paths from where the fixture stands. What JavaScript
+alone has is `UNDEFINED`, `bigint(5)`, `date(ms)`, `js_map([[key, value]])` and `js_set([value])`, in both directions.
+A number that is a safe integer is an int here, every other one a float. Promises are waited for.
 """
 
 import base64
@@ -20,7 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from .plain import NotPlainError, decode, encode
+from .plain import Foreign, NotPlainError, decode, encode
 from .wire import Wire, WireError
 
 _NUMBERS: Final = itertools.count(1)
@@ -230,9 +234,35 @@ def same(found: object, wanted: object) -> bool:
     if isinstance(found, dict) and isinstance(wanted, dict):
         one, other = ({(type(key), key): value for key, value in each.items()} for each in (found, wanted))
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(found, Foreign) and isinstance(wanted, Foreign):
+        return found.kind == wanted.kind and same(found.value, wanted.value)
     if isinstance(found, set | frozenset) and isinstance(wanted, set | frozenset):
         return {(type(each), each) for each in found} == {(type(each), each) for each in wanted}
     return found == wanted
+
+
+UNDEFINED: Final = Foreign("undefined")
+"""JavaScript's `undefined`; its `null` is None."""
+
+
+def bigint(value: int) -> Foreign:
+    """Give a BigInt."""
+    return Foreign("bigint", str(value))
+
+
+def date(milliseconds: float) -> Foreign:
+    """Give a Date, by milliseconds since 1970 UTC."""
+    return Foreign("date", milliseconds)
+
+
+def js_map(pairs: Sequence[Sequence[object]]) -> Foreign:
+    """Give a Map with these keys and values, in order."""
+    return Foreign("map", [list(pair) for pair in pairs])
+
+
+def js_set(values: Sequence[object]) -> Foreign:
+    """Give a Set with these values, in order."""
+    return Foreign("set", list(values))
 
 
 def check(name: str, passed: object, detail: str = "") -> None:

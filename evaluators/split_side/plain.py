@@ -6,7 +6,9 @@ the one key of its tag. A subclass is not plain: what computes its answer later 
 
 import base64
 import math
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 Json = Any
@@ -19,8 +21,20 @@ _LONGEST_BITS = 12_000
 """Of an integer that is carried; Python reads no more than 4,300 digits."""
 
 
+_FLOAT = re.compile(r"nan|-?inf|-?[0-9]{1,17}(\.[0-9]{1,17})?(e[+-][0-9]{1,3})?")
+"""A float that would be read as an integer, or that JSON has none of."""
+
+
 class NotPlainError(ValueError):
     """A value is no plain data, or what was read is no writing of one. The text names the type."""
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A plain value of JavaScript's that Python has no like of: its kind, and plain data that says which one."""
+
+    kind: str
+    value: object = None
 
 
 def encode(value: object, depth: int = 0) -> Json:
@@ -75,7 +89,7 @@ def _float(value: Json, _: int) -> Json:
 
 
 def _read_float(inside: Json, _: int) -> object:
-    if inside not in {"nan", "inf", "-inf"}:
+    if not isinstance(inside, str) or _FLOAT.fullmatch(inside) is None:
         raise NotPlainError("no float")
     return float(inside)
 
@@ -108,6 +122,13 @@ def _read_mapping(inside: Json, depth: int) -> object:
     return whole
 
 
+def _read_foreign(inside: Json, depth: int) -> object:
+    kind, value = inside
+    if not isinstance(kind, str):
+        raise NotPlainError("no foreign value")
+    return Foreign(kind, decode(value, depth))
+
+
 _WRITERS: Final[Mapping[type, Callable[[Any, int], Json]]] = {
     int: _integer,
     float: _float,
@@ -119,6 +140,7 @@ _WRITERS: Final[Mapping[type, Callable[[Any, int], Json]]] = {
     bytes: _bytes,
     bytearray: _bytes,
     complex: _complex,
+    Foreign: lambda value, depth: {"foreign": [value.kind, encode(value.value, depth)]},
 }
 
 _READERS: Final[Mapping[str, Callable[[Any, int], object]]] = {
@@ -129,4 +151,5 @@ _READERS: Final[Mapping[str, Callable[[Any, int], object]]] = {
     "dict": _read_mapping,
     "bytes": lambda inside, _: base64.b64decode(inside, validate=True),
     "complex": lambda inside, _: complex(float(inside[0]), float(inside[1])),
+    "foreign": _read_foreign,
 }

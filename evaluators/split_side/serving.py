@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .calls import Calls
+from .node import become
 from .programs import run_program
 from .wire import Wire, WireError
 
@@ -38,6 +39,8 @@ def _worker(wire: Wire, task: dict[str, Any]) -> int:
     """Serve in a process of its own, and give how it ended."""
     pid = os.fork()
     if pid == 0:
+        if task["node"]:
+            become("node_side.mjs", wire, task)
         os._exit(_serve(wire, task))
     _, status = os.waitpid(pid, 0)
     while children := _children():

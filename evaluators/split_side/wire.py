@@ -18,6 +18,12 @@ class Wire:
     def __init__(self, inward: int, outward: int) -> None:
         self._inward, self._outward = inward, outward
 
+    def pass_on(self) -> list[str]:
+        """Let the next program have both descriptors; give their numbers."""
+        for descriptor in (self._inward, self._outward):
+            os.set_inheritable(descriptor, True)  # noqa: FBT003 - it takes no keyword
+        return [str(self._inward), str(self._outward)]
+
     def send(self, frame: dict[str, Any]) -> None:
         """Send one frame.
 
