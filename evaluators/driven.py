@@ -138,7 +138,7 @@ class Driven:
             "toolchain": list(bench.python_path),
             "node": _node(bench) if self.tests else [],
             "tests": [f"{DRIVER_TARGET}/{name}" for name in self.tests],
-            "environment": {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8"},  # noqa: S108 - the unit's own
+            "environment": dict((*_PROGRAMS, ("HOME", "/tmp"), *bench.surroundings)),  # noqa: S108 - the unit's own
             "message": submission.final_message,
             "changed": sorted(entry.path.decode("utf-8", "replace") for entry in submission.change.entries),
         }
