@@ -12,7 +12,7 @@ from rich.console import Console
 
 from runner.canonical import canonical
 from runner.cli.keys import host_keys
-from runner.cli.published import verify_path
+from runner.cli.published import Elsewhere, verify_path
 from runner.documents.aggregate import Aggregate
 from runner.documents.manifest import Manifest
 from runner.durable import replace_file
@@ -48,25 +48,34 @@ from sandbox.git import scratch_repository
     type=click.Path(path_type=Path),
     help="A key from elsewhere: its PEM, what 'runner keys show --json' prints, or a rotation.",
 )
+@click.option(
+    "--roots",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Certificates of time-stamping authorities that are believed. For PATH.",
+)
 @click.option("--no-rebuild", is_flag=True, help="Do not put base and patch together again (needs no fixtures).")
 @click.option(
     "--checkpoint", type=click.Path(path_type=Path), help="Also: that the log of releases only grew since this one."
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
-def verify(
+def verify(  # noqa: PLR0913 - one parameter an option
     config: Path | None,
     *,
     path: Path | None,
     keys: tuple[Path, ...],
+    roots: Path | None,
     no_rebuild: bool,
     checkpoint: Path | None,
     as_json: bool,
 ) -> int:
     """Check a release's evidence, or a published release (PATH): every byte, every bond, every derived word."""
-    settings = host_settings(config)
+    settings, given = host_settings(config), Elsewhere(keys=keys, roots=roots)
     found = (
-        _stored(settings, keys, rebuild=not no_rebuild) if path is None else _named(path, config, keys, not no_rebuild)
+        _stored(settings, given, rebuild=not no_rebuild)
+        if path is None
+        else _named(path, config, given, rebuild=not no_rebuild)
     )
     findings = (*found.findings, *_log_findings(settings, checkpoint))
     for finding in findings:
@@ -93,10 +102,10 @@ class _Verified:
     what: str
 
 
-def _stored(settings: Settings, keys: tuple[Path, ...], rebuild: bool) -> _Verified:  # noqa: FBT001 - handed on
+def _stored(settings: Settings, given: Elsewhere, *, rebuild: bool) -> _Verified:
     inputs, manifest, store = find_evidence(settings)
     _check_records(inputs, manifest)
-    trust = read_trust(keys, own_pins(host_keys(settings.config)))
+    trust = read_trust(given.keys, own_pins(host_keys(settings.config)))
     with _rebuilder(settings, wanted=rebuild) as applied:
         report = verify_release(store, manifest, schemas=committed_schemas(), rebuild=applied, trust=trust)
     return _Verified(
@@ -107,13 +116,13 @@ def _stored(settings: Settings, keys: tuple[Path, ...], rebuild: bool) -> _Verif
     )
 
 
-def _named(path: Path, config: Path | None, keys: tuple[Path, ...], rebuild: bool) -> _Verified:  # noqa: FBT001 - handed on
+def _named(path: Path, config: Path | None, given: Elsewhere, *, rebuild: bool) -> _Verified:
     """Verify what lies in a folder by the rules of whoever published it."""
     match release_kind(path):
         case ReleaseKind.OURS:
-            return _published(path, config, keys, rebuild)
+            return _published(path, config, given, rebuild=rebuild)
         case ReleaseKind.REFERENCE:
-            return _foreign(path, keys)
+            return _foreign(path, given.keys)
 
 
 def _foreign(path: Path, keys: tuple[Path, ...]) -> _Verified:
@@ -127,8 +136,8 @@ def _foreign(path: Path, keys: tuple[Path, ...]) -> _Verified:
     )
 
 
-def _published(path: Path, config: Path | None, keys: tuple[Path, ...], rebuild: bool) -> _Verified:  # noqa: FBT001 - handed on
-    report = verify_path(path, config, keys, rebuild=rebuild)
+def _published(path: Path, config: Path | None, given: Elsewhere, *, rebuild: bool) -> _Verified:
+    report = verify_path(path, config, given, rebuild=rebuild)
     return _Verified(
         findings=report.findings,
         notes=report.unchecked,

@@ -16,14 +16,28 @@ from runner.signing.merkle import head
 @click.argument("release")
 @click.option("--dry-run", is_flag=True, help="Verify, lay out and scan everything; write nothing.")
 @click.option("--sign-with", metavar="CMD", help="Have this command sign: the release key is held elsewhere.")
+@click.option("--timestamp-with", metavar="CMD", help="Have the signature stamped by this command (RFC 3161).")
 @click.option("--incomplete", metavar="REASON", help="Publish attempts without an end as void, for this reason.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
-def publish(
-    config: Path | None, *, release: str, dry_run: bool, sign_with: str | None, incomplete: str | None, as_json: bool
+def publish(  # noqa: PLR0913 - one parameter an option
+    config: Path | None,
+    *,
+    release: str,
+    dry_run: bool,
+    sign_with: str | None,
+    timestamp_with: str | None,
+    incomplete: str | None,
+    as_json: bool,
 ) -> int:
     """Write what may be seen of a RELEASE to the public checkout: once, scanned, signed and logged."""
-    wanted = Wanted(release=release, incomplete=incomplete, sign_with=sign_with, dry_run=dry_run)
+    wanted = Wanted(
+        release=release,
+        incomplete=incomplete,
+        sign_with=sign_with,
+        timestamp_with=timestamp_with,
+        dry_run=dry_run,
+    )
     done = publish_release(host_settings(config), wanted, lambda line: click.echo(line, err=True))
     for line in _json(done) if as_json else _lines(done):
         click.echo(line)

@@ -1,7 +1,8 @@
 """`runner verify PATH`: a published release, from its folder and from what is known here of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from runner.cli.keys import host_keys
@@ -19,7 +20,16 @@ from sandbox.errors import SandboxError
 from sandbox.git import scratch_repository
 
 
-def verify_path(path: Path, config: Path | None, keys: Sequence[Path], *, rebuild: bool) -> PublishedReport:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elsewhere:
+    """What a verifier has from elsewhere than the release."""
+
+    keys: tuple[Path, ...] = ()
+    roots: Path | None = None
+    """Certificates of time-stamping authorities."""
+
+
+def verify_path(path: Path, config: Path | None, given: Elsewhere, *, rebuild: bool) -> PublishedReport:
     """Verify a published release: with keys that were given, those of this host, and what was frozen here.
 
     Raises:
@@ -28,7 +38,7 @@ def verify_path(path: Path, config: Path | None, keys: Sequence[Path], *, rebuil
     """
     folder = path.resolve()
     settings = host_settings(config)
-    trust = read_trust(tuple(keys), _own(config), outside=folder)
+    trust = read_trust(given.keys, _own(config), outside=folder, roots=given.roots)
     frozen = _frozen_here(settings, folder.name)
     with _rebuilder(settings, frozen if rebuild else None) as applied:
         known = Known(trust=trust, frozen=frozen, rebuild=applied)

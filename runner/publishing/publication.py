@@ -25,10 +25,11 @@ from runner.publishing.publish import (
 )
 from runner.reports.aggregate import planned
 from runner.settings import Settings
-from runner.signing.bundle import NAMES, BundleFiles, ReleaseContents, Signers, check_bundle, signed_files
+from runner.signing.bundle import NAMES, BundleFiles, Extras, ReleaseContents, Signers, check_bundle, signed_files
 from runner.signing.keys import KEYS, KeyStore
 from runner.signing.layout import CHECKPOINT, ENVELOPE
 from runner.signing.release_log import Logged, ReleaseLog, log_release, published_entry
+from runner.signing.timestamp import Stamper
 from runner.signing.trust import Trust, own_pins
 from runner.store import SUBMISSION, VOID, Store, grading_folders, store_for
 from runner.verification.rebuilding import Rebuilder
@@ -85,6 +86,8 @@ class Wanted:
     """Why attempts without an end are published as void; None: they are not."""
     sign_with: str | None = None
     """A command that signs with a release key held elsewhere."""
+    timestamp_with: str | None = None
+    """A command that has the signature stamped (RFC 3161)."""
     dry_run: bool = False
 
 
@@ -130,7 +133,7 @@ def publish_release(settings: Settings, wanted: Wanted, tell: Tell) -> Publicati
         is_published(places.results, ready)
         return told
     desk = Desk(releases=settings.checkout / RELEASES, keys=KeyStore(folder=places.state / KEYS, clock=_now), tell=tell)
-    end = desk.publish(places.results, ready, frozen.manifest, wanted.sign_with)
+    end = desk.publish(places.results, ready, frozen.manifest, wanted)
     log = desk.log(folder, wanted.release)
     if frozen.inputs.config.clean_room.immutable_evidence:
         done = freeze_folders(sealed_folders(store, frozen.manifest))
@@ -158,7 +161,7 @@ class Desk:
     keys: KeyStore
     tell: Tell
 
-    def publish(self, results: Path, ready: Ready, manifest: Manifest, sign_with: str | None = None) -> End:
+    def publish(self, results: Path, ready: Ready, manifest: Manifest, wanted: Wanted) -> End:
         """Write a release, or see that it stands there as it is.
 
         Raises:
@@ -170,9 +173,12 @@ class Desk:
             return End.UNCHANGED
         ensured = self.keys.ensure
         release = (
-            ensured(KeyRole.RELEASE, self.tell) if sign_with is None else self.keys.signer(KeyRole.RELEASE, sign_with)
+            ensured(KeyRole.RELEASE, self.tell)
+            if wanted.sign_with is None
+            else self.keys.signer(KeyRole.RELEASE, wanted.sign_with)
         )
         signers = Signers(release=release, log=ensured(KeyRole.LOG, self.tell))
+        stamp = None if wanted.timestamp_with is None else Stamper(command=wanted.timestamp_with)
         before = ReleaseLog(releases=self.releases).note()
 
         def sign(digests: Mapping[str, str], leaves: tuple[bytes, ...]) -> Mapping[str, bytes]:
@@ -184,7 +190,7 @@ class Desk:
                 supersedes=manifest.supersedes,
                 log_checkpoint=before,
             )
-            return signed_files(contents, signers)
+            return signed_files(contents, signers, Extras(timestamp=stamp))
 
         write_release(results, ready, sign)
         return End.WRITTEN
