@@ -145,6 +145,7 @@ def written(bench: Bench, base_url: str, roots: dict[str, str]) -> Bench:
                 "release": "agents",
                 "candidates": candidates,
                 "routes": routes,
+                "judges": [],
                 "clean_room": {"state_dir": ".cleanroom", **roots},
                 "limits": {**CONFIG["limits"], "preflight": ROOM, "solution": ROOM},  # type: ignore[dict-item]
             }

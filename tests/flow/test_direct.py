@@ -127,7 +127,14 @@ def written(bench: Bench, maker: Maker, login: Path) -> Bench:
     candidate = {"id": "own", "agent": "codex", "model": "m", "network": "direct", "hosts": [maker.address]}
     room = {"state_dir": ".cleanroom", "codex_root": "codex", "login_files": {"codex": str(login)}}
     limits = {**CONFIG["limits"], "preflight": ROOM, "solution": ROOM}  # type: ignore[dict-item]
-    changed = {"release": "direct", "candidates": [candidate], "routes": [], "clean_room": room, "limits": limits}
+    changed = {
+        "release": "direct",
+        "candidates": [candidate],
+        "routes": [],
+        "judges": [],
+        "clean_room": room,
+        "limits": limits,
+    }
     bench.config.write_text(json.dumps(CONFIG | changed))
     return bench
 

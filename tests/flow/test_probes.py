@@ -77,6 +77,7 @@ def write_config(bench: Bench, release: str, base_url: str, closed_url: str, roo
         "release": release,
         "candidates": candidates,
         "routes": routes,
+        "judges": [],
         "clean_room": {"state_dir": ".cleanroom", **roots},
         "limits": {**CONFIG["limits"], "preflight": {**ROOM, "wall_ms": RELEASES[release]}},  # type: ignore[dict-item]
     }
