@@ -15,7 +15,9 @@ from runner.documents.writing import decimal_text
 from runner.judging.answers import (
     Finish,
     NoVerdict,
+    PairAnswer,
     Reply,
+    RubricAnswer,
     Wanted,
     choice,
     quotes_of,
@@ -103,35 +105,29 @@ def rule(binding: Binding, exam: Exam, asked: Asked, heard: Heard) -> Said:
         canary=exam.secrets.canary,
         known=exam.known,
     )
-    head = {"release": binding.release, "manifest_sha256": binding.manifest_sha256, "asked": asked}
-    if isinstance(item, RubricItem):
-        points = read_rubric(reply, wanted)
-        if isinstance(points, NoVerdict):
-            return unscored(binding, exam, asked, points)
-        return RubricVerdict.model_validate(
-            {
-                **head,
-                "item": item,
-                "scores": points.scores,
-                "quotes": quotes_of(points.quotes, None),
-                "injection_seen": points.injection_seen,
-                "flags": exam.flags,
-            }
-        )
-    pair = read_pair(reply, wanted)
-    if isinstance(pair, NoVerdict):
-        return unscored(binding, exam, asked, pair)
-    return PairVerdict.model_validate(
-        {
-            **head,
-            "item": item,
-            "verdict": choice(pair.verdict, item.shown_a),
-            "reason": pair.reason,
-            "quotes": quotes_of(pair.quotes, item.shown_a),
-            "injection_seen": pair.injection_seen,
-            "flags": exam.flags,
-        }
-    )
+    read = read_rubric(reply, wanted) if isinstance(item, RubricItem) else read_pair(reply, wanted)
+    if isinstance(read, NoVerdict):
+        return unscored(binding, exam, asked, read)
+    return _verdict(binding, exam, asked, read)
+
+
+def _verdict(binding: Binding, exam: Exam, asked: Asked, read: RubricAnswer | PairAnswer) -> Said:
+    item = exam.item
+    shown_a = None if isinstance(item, RubricItem) else item.shown_a
+    common = {
+        "release": binding.release,
+        "manifest_sha256": binding.manifest_sha256,
+        "item": item,
+        "asked": asked,
+        "quotes": quotes_of(read.quotes, shown_a),
+        "injection_seen": read.injection_seen,
+        "flags": exam.flags,
+    }
+    if isinstance(read, RubricAnswer):
+        return RubricVerdict.model_validate({**common, "scores": read.scores})
+    if shown_a is None:
+        raise TypeError("an answer about a pair to an asking about one submission")
+    return PairVerdict.model_validate({**common, "verdict": choice(read.verdict, shown_a), "reason": read.reason})
 
 
 def unscored(binding: Binding, exam: Exam, asked: Asked | None, none: NoVerdict) -> Unscored:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from runner.artifacts import make_private
 from runner.canonical import canonical, canonical_lines
+from runner.disk import Disk
 from runner.documents.judging import Asked, RubricVerdict, Unscored, UnscoredWhy, View
 from runner.documents.ledger import LedgerLine
 from runner.documents.writing import walls
@@ -36,7 +37,7 @@ MOST_SILENT = 3
 NOBODY = ""
 """In a judge's place, where nobody is asked."""
 
-KILLED = "the runner was killed before the answer was kept"
+KILLED = "the call was broken off before its answer was kept"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,6 +50,23 @@ class Tally:
     """Askings of this run that ended without a verdict, by why."""
     left: int = 0
     """Askings that have not come to an end."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Growing:
+    """The ledger of a call, line by line; called from the gateway's thread."""
+
+    file: Path
+    disk: Disk
+    unsaved: StorageError | None = None
+    """Why a line could not be kept, if so; the gateway's thread cannot raise it."""
+
+    def __call__(self, line: LedgerLine) -> None:
+        try:
+            append_file(self.file, canonical(line) + b"\n", disk=self.disk)
+        except StorageError as error:
+            self.unsaved = error
+            raise GatewayError(f"a line of the ledger could not be kept: {error}") from error
 
 
 @dataclass(slots=True, kw_only=True)
@@ -125,7 +143,7 @@ class Sitting:
             return self._keep(unscored(self.binding, exam, None, none), {})
         asked = self._asked(question, packet_digest(packet), number)
         left = self._open(asking, number)
-        if (lines := left_lines(left)) or left.exists():
+        if lines := left_lines(left):
             lost = Heard(text=None, lines=lines, duration_ms=0)
             none = NoVerdict(why=UnscoredWhy.PROVIDER, detail=KILLED)
             said: Said = unscored(self.binding, exam, told(asked, lost), none)
@@ -141,25 +159,16 @@ class Sitting:
 
     def _call(self, question: Question, prompt: str, label: str, left: Path) -> Call:
         """Ask; each line of the ledger is on the disk before the answer is whole."""
-        unsaved: list[StorageError] = []
-
-        def take(line: LedgerLine) -> None:
-            try:
-                append_file(left, canonical(line) + b"\n", disk=self.archive.store.disk)
-            except StorageError as error:
-                unsaved.append(error)
-                raise GatewayError(f"a line of the ledger could not be kept: {error}") from error
-
-        make_private(self.archive.store.root)
-        make_folders(left.parent)
-        append_file(left, b"", disk=self.archive.store.disk)
         if self.asks is None:
             raise ValueError("judges cannot be asked here")
+        make_private(self.archive.store.root)
+        make_folders(left.parent)
+        growing = _Growing(file=left, disk=self.archive.store.disk)
         try:
-            return self.asks(question.judge, prompt, label, take)
+            return self.asks(question.judge, prompt, label, growing)
         except GatewayError:
-            if unsaved:
-                raise unsaved[0] from None
+            if growing.unsaved is not None:
+                raise growing.unsaved from None
             raise
 
     def _keep(self, said: Said, files: Mapping[str, bytes], left: Path | None = None) -> Said:
