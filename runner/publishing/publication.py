@@ -29,6 +29,7 @@ from runner.signing.bundle import NAMES, BundleFiles, Extras, ReleaseContents, S
 from runner.signing.keys import KEYS, KeyStore
 from runner.signing.layout import CHECKPOINT, ENVELOPE
 from runner.signing.release_log import Logged, ReleaseLog, log_release, published_entry
+from runner.signing.signer import Signer
 from runner.signing.timestamp import Stamper
 from runner.signing.trust import Trust, own_pins
 from runner.store import SUBMISSION, VOID, Store, grading_folders, store_for
@@ -154,6 +155,31 @@ def _verify(store: Store, frozen: Frozen) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Signing:
+    """Signs one release: a `Sign`."""
+
+    ready: Ready
+    supersedes: str | None
+    signers: Signers
+    log_checkpoint: bytes | None
+    """Of the log of releases, as it is before."""
+    extras: Extras
+
+    def __call__(self, digests: Mapping[str, str], leaves: tuple[bytes, ...]) -> Mapping[str, bytes]:
+        """Give the signed files."""
+        release = self.ready.release
+        contents = ReleaseContents(
+            release=release,
+            origin=f"cleanroom.invalid/release/{self.signers.log.keyid[:16]}/{release}",
+            files=digests,
+            leaves=leaves,
+            supersedes=self.supersedes,
+            log_checkpoint=self.log_checkpoint,
+        )
+        return signed_files(contents, self.signers, self.extras)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     """Where releases are signed and logged."""
 
@@ -171,29 +197,22 @@ class Desk:
         if is_published(results, ready):
             self._check(results / ready.release, ready)
             return End.UNCHANGED
-        ensured = self.keys.ensure
-        release = (
-            ensured(KeyRole.RELEASE, self.tell)
-            if wanted.sign_with is None
-            else self.keys.signer(KeyRole.RELEASE, wanted.sign_with)
+        signing = _Signing(
+            ready=ready,
+            supersedes=manifest.supersedes,
+            signers=Signers(
+                release=self._release_signer(wanted.sign_with), log=self.keys.ensure(KeyRole.LOG, self.tell)
+            ),
+            log_checkpoint=ReleaseLog(releases=self.releases).note(),
+            extras=Extras(timestamp=None if wanted.timestamp_with is None else Stamper(command=wanted.timestamp_with)),
         )
-        signers = Signers(release=release, log=ensured(KeyRole.LOG, self.tell))
-        stamp = None if wanted.timestamp_with is None else Stamper(command=wanted.timestamp_with)
-        before = ReleaseLog(releases=self.releases).note()
-
-        def sign(digests: Mapping[str, str], leaves: tuple[bytes, ...]) -> Mapping[str, bytes]:
-            contents = ReleaseContents(
-                release=ready.release,
-                origin=f"cleanroom.invalid/release/{signers.log.keyid[:16]}/{ready.release}",
-                files=digests,
-                leaves=leaves,
-                supersedes=manifest.supersedes,
-                log_checkpoint=before,
-            )
-            return signed_files(contents, signers, Extras(timestamp=stamp))
-
-        write_release(results, ready, sign)
+        write_release(results, ready, signing)
         return End.WRITTEN
+
+    def _release_signer(self, sign_with: str | None) -> Signer:
+        if sign_with is None:
+            return self.keys.ensure(KeyRole.RELEASE, self.tell)
+        return self.keys.signer(KeyRole.RELEASE, sign_with)
 
     def log(self, folder: Path, release: str) -> Logged:
         """Add a publication to the log of releases, unless it is in it.

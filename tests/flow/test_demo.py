@@ -16,6 +16,7 @@ import pytest
 
 from runner.settings import load_settings, own_checkout
 from tests.flow.bench import BUSY_SECONDS, Said, finished
+from tests.flow.page import prepared, unmet
 
 pytestmark = pytest.mark.systemd
 
@@ -66,6 +67,12 @@ def demo(checkout: Path) -> Said:
         time.sleep(1)
 
 
+def command(*argv: str) -> Said:
+    """Run a command to its end."""
+    pipe = subprocess.PIPE
+    return finished(subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True, cwd="/"))
+
+
 def table(said: Said) -> list[str]:
     return [line for line in said.out.splitlines() if "size-units" in line]
 
@@ -83,3 +90,18 @@ def test_the_demo_runs_from_a_checkout_below_tmp_and_a_second_run_has_nothing_to
     assert "trying the walls" not in second.err
     assert table(second) == table(first)
     assert not (checkout / ".cleanroom").exists(), "the state stands where a private service manager sees it"
+
+
+def test_the_demos_release_is_published_and_verified_with_and_without_our_code(checkout: Path, tmp_path: Path) -> None:
+    runner = [str(checkout / ".venv/bin/runner"), "--config", str(checkout / "config/smoke.json")]
+    said = command(*runner, "publish", "smoke-1")
+    assert said.code == 0, said
+    folder = tmp_path / "smoke-1"
+    shutil.copytree(checkout / "results/smoke-1", folder)
+    for role in ("release", "log"):
+        (tmp_path / f"{role}.pem").write_text(command(*runner, "keys", "show", "--role", role, "--pem").out)
+    keys = [word for role in ("release", "log") for word in ("--key", str(tmp_path / f"{role}.pem"))]
+    said = command(*runner, "verify", str(folder), *keys)
+    assert said.code == 0, said
+    assert "not applied" not in said.err, "base and patch were put together again"
+    assert unmet(prepared(folder)) == []
