@@ -77,7 +77,7 @@ def verify(  # noqa: PLR0913 - one parameter an option
         if path is None
         else _named(path, config, given, rebuild=not no_rebuild)
     )
-    findings = (*found.findings, *_log_findings(settings, checkpoint))
+    findings = (*found.findings, *_log_findings(settings, checkpoint, keys))
     for finding in findings:
         click.echo(
             json.dumps({"file": finding.file, "found": finding.found, "expected": finding.expected})
@@ -146,11 +146,11 @@ def _published(path: Path, config: Path | None, given: Elsewhere, *, rebuild: bo
     )
 
 
-def _log_findings(settings: Settings, checkpoint: Path | None) -> tuple[Finding, ...]:
+def _log_findings(settings: Settings, checkpoint: Path | None, keys: tuple[Path, ...]) -> tuple[Finding, ...]:
     """Hold the log of releases against a checkpoint that was kept elsewhere, if one is given."""
     if checkpoint is None:
         return ()
-    trust = read_trust((), own_pins(host_keys(settings.config)))
+    trust = read_trust(keys, own_pins(host_keys(settings.config)))
     return tuple(check_log(settings.checkout / RELEASES, checkpoint, trust))
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.flow.bench import Bench, copied, listing
 from tests.flow.page import prepared, unmet
+from tests.unit.runner.signing.authority import make_authority, openssl
 
 pytestmark = pytest.mark.systemd
 
@@ -89,6 +90,42 @@ def taken_away(bench: Bench, place: Path) -> Path:
         assert said.code == 0, said
         (place / f"{role}.pem").write_text(said.out)
     return folder
+
+
+def test_a_key_held_elsewhere_signs_and_a_stamp_outlives_its_revocation(ran: Bench, benches: Path) -> None:
+    bench = copied(ran, benches / "stamped", runnable=False)
+    place = benches / "vault"
+    place.mkdir()
+    make_authority(place)
+    sign = held_elsewhere(place)
+    assert bench.run("keys", "new", "--role", "release", "--public", str(place / "public.pem")).code == 0
+    said = bench.run("publish", "bench-1", *INCOMPLETE)
+    assert (said.code, "give it: --sign-with CMD" in said.err) == (2, True)
+    stamped = ("--sign-with", sign, "--timestamp-with", str(place / "stamp"))
+    said = bench.run("publish", "bench-1", *INCOMPLETE, *stamped)
+    assert said.code == 0, said.err
+    folder = taken_away(bench, benches / "later")
+    keyid = bench.run("keys", "show", "--role", "release").out.split()[1]
+    assert bench.run("keys", "revoke", keyid, "--reason", "lost", "--since", "2100-01-01T00:00:00Z").code == 0
+    (place / "keys.json").write_text(bench.run("keys", "show", "--json").out)
+    keys = ("verify", str(folder), "--no-rebuild", "--key", str(place / "keys.json"))
+    said = bench.run(*keys, "--roots", str(place / "root.pem"))
+    assert (said.code, "timestamp" in said.err) == (0, False)
+    said = bench.run(*keys)
+    assert said.code == 3
+    assert "revoked since 2100-01-01T00:00:00Z (lost), which nothing proves to be older" in said.out
+
+
+def held_elsewhere(place: Path) -> str:
+    """Make a release key that openssl holds, and give the command that signs with it."""
+    openssl(place, "genpkey -algorithm ed25519 -out private.pem")
+    openssl(place, "pkey -in private.pem -pubout -out public.pem")
+    script = place / "sign"
+    script.write_text(
+        f"#!/bin/sh\ncd {place}\ncat >data\nexec openssl pkeyutl -sign -rawin -inkey private.pem -in data\n"
+    )
+    script.chmod(0o755)
+    return str(script)
 
 
 def test_publishing_again_changes_nothing_or_is_refused(published: Bench, benches: Path) -> None:
