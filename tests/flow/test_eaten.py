@@ -60,6 +60,7 @@ def eaten(benches: Path, frozen: Bench) -> Iterator[Bench]:
     config = {
         **CONFIG,
         "release": "eaten-1",
+        "judges": [],
         "candidates": [*agents, {"id": "oracle", "agent": "oracle"}],
         "limits": {**limits, "solution": {**SMALL, "wall_ms": WALL_MS}},
     }

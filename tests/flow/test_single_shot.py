@@ -38,7 +38,7 @@ def _shot(benches: Path, frozen: Bench) -> Bench:
         {"id": name, "agent": "single-shot", "model": f"scripted/{name}", "route": "scripted"} for name in ANSWERS
     ]
     routes = [{"id": "scripted", "scripted": "config/scenarios", "amendments": ["include_usage"]}]
-    bench.config.write_text(json.dumps({**CONFIG, "candidates": shooting, "routes": routes}))
+    bench.config.write_text(json.dumps({**CONFIG, "candidates": shooting, "routes": routes, "judges": []}))
     for words in (("freeze",), ("pilot",)):
         said = bench.run(*words)
         assert said.code == 0, said
