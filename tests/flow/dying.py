@@ -17,6 +17,7 @@ import runner.store
 import runner.trail
 from runner.agents.model import AgentTask
 from runner.artifacts import Bond, Files, seal_folder
+from runner.canonical import canonical, sha256
 from runner.cli import main
 from runner.disk import DISK, Disk
 from runner.documents.ledger import LedgerLine
@@ -25,9 +26,12 @@ from runner.roster import Candidate
 from runner.runtime import OnLine, Ran, Room, Runtime
 from runner.trail import Trail
 
+DIED = "died at "
 
-def die() -> None:
-    """Die as a runner that somebody kills."""
+
+def die(where: str) -> None:
+    """Die as a runner that somebody kills, and say at what."""
+    os.write(2, f"{DIED}{where}\n".encode())
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -42,12 +46,12 @@ class Dying:
         """Write a line; die before or after, if that is the point."""
         state = json.loads(data)["state"]
         if f"{state}-before" in self.points:
-            die()
+            die(f"{state}-before")
         append_file(path, data, disk=disk)
         if self.left is not None:
             self.left -= 1
         if f"{state}-after" in self.points or self.left == 0:
-            die()
+            die(f"{state}-after")
 
 
 class Truth:
@@ -73,7 +77,7 @@ class Truth:
 
     def take(self, trail: Trail, line: LedgerLine) -> None:
         self.take_line(trail, line)
-        self.tell("asked", trail.ledger.parent, line.request_sha256)
+        self.tell("asked", trail.ledger.parent, sha256(canonical(line)))
 
     def be_told(self) -> None:
         """Have everything told from now on."""
