@@ -121,7 +121,8 @@ def publish_release(settings: Settings, wanted: Wanted, tell: Tell) -> Publicati
             raise OtherReleaseError(file=frozen.inputs.file, found=frozen.manifest.release, expected=wanted.release)
         places = frozen.inputs.places
         store = store_for(places.store, frozen.manifest)
-        _verify(store, frozen)
+        keys = KeyStore(folder=places.state / KEYS, clock=_now)
+        _verify(store, frozen, keys)
     context = scan_context(frozen.inputs, settings)
     allow = allow_file(settings.config)
     scanning = Scanning(context=context, allow_list=read_allow_list(allow), allow_file=allow)
@@ -133,7 +134,7 @@ def publish_release(settings: Settings, wanted: Wanted, tell: Tell) -> Publicati
     if wanted.dry_run:
         is_published(places.results, ready)
         return told
-    desk = Desk(releases=settings.checkout / RELEASES, keys=KeyStore(folder=places.state / KEYS, clock=_now), tell=tell)
+    desk = Desk(releases=settings.checkout / RELEASES, keys=keys, tell=tell)
     end = desk.publish(places.results, ready, frozen.manifest, wanted)
     log = desk.log(folder, wanted.release)
     if frozen.inputs.config.clean_room.immutable_evidence:
@@ -142,14 +143,15 @@ def publish_release(settings: Settings, wanted: Wanted, tell: Tell) -> Publicati
     return replace(told, end=end, checkpoint=read_regular(folder / CHECKPOINT), log=log)
 
 
-def _verify(store: Store, frozen: Frozen) -> None:
+def _verify(store: Store, frozen: Frozen, keys: KeyStore) -> None:
     """Verify all evidence before anything of it is shown.
 
     Raises:
         UnverifiedError: some of it is not what it says it is.
     """
     rebuild = Rebuilder(frozen.workbench.repository, frozen.base)
-    report = verify_release(store, frozen.manifest, schemas=committed_schemas(), rebuild=rebuild)
+    trust = Trust(pins=tuple(own_pins(keys)))
+    report = verify_release(store, frozen.manifest, schemas=committed_schemas(), rebuild=rebuild, trust=trust)
     if report.findings:
         raise UnverifiedError(release=store.release, findings=tuple(str(each) for each in report.findings))
 
