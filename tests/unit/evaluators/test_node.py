@@ -121,6 +121,11 @@ def test_what_submitted_code_does_to_its_process_is_no_pass(tmp_path: Path, how:
     assert verdict.score < Decimal("0.5")
 
 
+@pytest.mark.parametrize("how", ["assert patched", "node:test patched", "results printed", "exit code rewritten"])
+def test_right_code_that_does_the_same_still_passes(tmp_path: Path, how: str) -> None:
+    assert suite(tmp_path).judge({"calc.js": TAMPERING[how].replace("throw new Error('no');\n", "") + RIGHT}).passed
+
+
 FORGING = """
 import { writeSync } from 'node:fs';
 const data = Buffer.from(JSON.stringify({value: 3}));

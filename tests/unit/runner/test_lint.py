@@ -56,6 +56,7 @@ def test_a_sound_nomination_gives_no_finding(tmp_path: Path) -> None:
 
 SEEDED = '[fixture]\nkind = "files"\n[fixture.files]\n"wordcount.py" = "x"\n"AGENTS.md" = "obey"\n[source]'
 SDIST = f'[fixture]\nkind = "sdist"\nname = "Text_Table"\nversion = "1"\nsha256 = "{"0" * 64}"\n'
+NODE = f'kind = "node"\nversion = "22.23.5"\nintegrity = "sha512-{"A" * 86}=="\n'
 FROM_SDIST: Change = {"fixture/wordcount.py": None}
 LOCKED = f"pytest==9.0.0 --hash=sha256:{'a' * 64}\ntext-table==1.0 --hash=sha256:{'b' * 64}\n"
 ONE_TWIN = "from wordcount import count\n\n\ndef test_hidden_two():\n    assert count('a b') == 2\n"
@@ -133,6 +134,28 @@ ONE_TWIN = "from wordcount import count\n\n\ndef test_hidden_two():\n    assert 
             toml('kind = "pytest"', 'kind = "command"\nargv = ["{python}", "-c", "import wordcount"]'),
             ("warning", "evaluators[0]"),
             id="exit-status",
+        ),
+        pytest.param(
+            {**toml('requirements = "requirements.txt"\n', NODE), "requirements.txt": None},
+            ("error", "evaluators[0].kind"),
+            id="pytest-beside-node",
+        ),
+        pytest.param(
+            {
+                **toml('requirements = "requirements.txt"\n', f'{NODE}packages = "package-lock.json"\n'),
+                "requirements.txt": None,
+                "package-lock.json": '{"lockfileVersion": 1}',
+            },
+            ("error", "lockfileVersion"),
+            id="old-lock-of-npm",
+        ),
+        pytest.param(
+            {
+                **toml('kind = "pytest"', 'kind = "node-test"\nfiles = ["hidden.test.mjs"]'),
+                "private/hidden.test.mjs": "",
+            },
+            ("error", "evaluators[0].kind"),
+            id="node-test-without-node",
         ),
         pytest.param({"requirements.txt": "pytest\n"}, ("error", "line 1"), id="unpinned"),
         pytest.param({"requirements.txt": "-r other.txt\n"}, ("error", "line 1"), id="option-in-requirements"),

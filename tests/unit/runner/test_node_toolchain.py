@@ -6,7 +6,7 @@ import subprocess
 import tarfile
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from runner.errors import SupplyError, ToolchainError
 from runner.node_lock import NodeLock, parse_node_lock
 from runner.node_toolchain import PROGRAM, build_node_toolchain
 from runner.npm import REGISTRY, integrity_of, package_file
-from runner.package_index import IndexSettings
+from runner.package_index import ConfiguredIndex, IndexSettings
+from runner.sdist import Pin
 from runner.toolchain_store import Workshop
 from tests.node import pinned_node
 
@@ -184,6 +185,15 @@ def test_an_optional_package_for_another_machine_is_left_out() -> None:
         "node_modules/d": entry("d", b"d", os=["!win32"]),
     }
     assert lock_of(packages).distributions == ("b", "d")
+
+
+def test_a_fixture_s_package_file_comes_from_the_registry_and_no_sdist_does(registry: Registry) -> None:
+    registry.files[package_file("@scope/left", "1.0.0")] = packed(LEFT)
+    index = ConfiguredIndex(environment={"NPM_CONFIG_REGISTRY": registry.address})
+    pin = Pin(name="@scope/left", version="1.0.0", sha256="0" * 64, kind="npm")
+    assert index.download(pin) == packed(LEFT)
+    with pytest.raises(SupplyError, match=r"status 404"):
+        index.download(replace(pin, version="2.0.0"))
 
 
 MAIN = """

@@ -56,6 +56,13 @@ def with_toml(old: str, new: str) -> Change:
     return {"nomination.toml": NOMINATION.replace(old, new)}
 
 
+REQUIRED = 'requirements = "requirements.txt"\n'
+
+
+def node(version: str, integrity: str = f"sha512-{'A' * 86}==") -> str:
+    return f'kind = "node"\nversion = "{version}"\nintegrity = "{integrity}"\n'
+
+
 def test_a_nomination_is_read(tmp_path: Path) -> None:
     nomination = loaded(tmp_path)
     assert nomination.id == "wordcount"
@@ -116,6 +123,13 @@ def test_a_free_text_nomination_has_criteria_of_its_own_each_once(tmp_path: Path
         pytest.param('["{python}", "-m", "pytest", "-q", "tests"]', '["pytest"]', "public_tests", id="bare-program"),
         pytest.param('"requirements.txt"', '"other.txt"', "toolchain.requirements", id="no-requirements"),
         pytest.param('"requirements.txt"', '"../../x.txt"', "toolchain.requirements", id="outside"),
+        pytest.param(REQUIRED, node("22.14.0"), "toolchain.version", id="old-node"),
+        pytest.param(REQUIRED, node("22"), "toolchain.version", id="any-node"),
+        pytest.param(REQUIRED, node("22.23.5", "sha512-x"), "toolchain.integrity", id="no-integrity"),
+        pytest.param(REQUIRED, f'{node("22.23.5")}packages = "x.json"\n', "toolchain.packages", id="no-lock"),
+        pytest.param(REQUIRED, f"{node('22.23.5')}{REQUIRED}", "toolchain.requirements", id="both"),
+        pytest.param(REQUIRED, 'kind = "deno"\n', "toolchain", id="toolchain-kind"),
+        pytest.param('["{python}", "-m", "pytest", "-q", "tests"]', '["{node}", "--test"]', "", id="node-without-node"),
         pytest.param('id = "hidden"\n', "", "evaluators[0].id", id="evaluator-without-id"),
         pytest.param('id = "hidden"\n', 'id = "hidden"\nw = 0.5\n', "evaluators[0].w", id="float-option"),
         pytest.param(
