@@ -12,20 +12,20 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
-from evaluators.driven_ruling import Scale, rule
+from evaluators.driven_ruling import Scale, refuse, rule
 from evaluators.errors import EvaluatorError, OptionError
 from evaluators.exit_status import ExitStatus, build_exit_status
 from evaluators.model import Bench, EvaluatorSpec, Submission, Verdict
-from evaluators.options import as_values, read_count, read_fraction, read_path, read_texts, read_weights, refuse_unknown
+from evaluators.options import as_values, read_fraction, read_path, read_texts, read_wall, read_weights, refuse_unknown
 from evaluators.packing import pack_files
 from evaluators.private_files import read_folder_files
 from evaluators.public_tests import environment
 from evaluators.pytest_suite import import_folders
 from evaluators.split import Conversation, Side, converse
-from evaluators.split_frames import Frame
+from evaluators.split_frames import LONGEST, Frame
 from evaluators.submitted_files import Absent, read_submitted
 from sandbox.api import Pack, WorkspaceRequest
-from sandbox.spec import AGENT_HOME, MIB, PYTHON, WORKSPACE_ROOT, Limits, Mount, Role, UnitSpec
+from sandbox.spec import AGENT_HOME, KIB, MIB, PYTHON, WORKSPACE_ROOT, Limits, Mount, Role, UnitSpec
 
 SIDE = Path(__file__).with_name("split_side")
 SIDE_TARGET = "/opt/side"
@@ -38,7 +38,9 @@ _PROGRAMS = (("PATH", "/usr/bin:/bin"), ("HOME", AGENT_HOME), ("LANG", "C.UTF-8"
 """What programs of a submission start with."""
 
 _MOST_READ = 8 * MIB
-_CHANNEL_BYTES = 1024 * MIB
+_LONGEST_TASK = LONGEST - 1024
+_LONGEST_ARGUMENT = 128 * KIB - 1024
+"""Of a task that Node's driver is given as an argument; Linux takes 128 KiB (MAX_ARG_STRLEN)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,8 @@ class Driven:
         Raises:
             EvaluatorError, SandboxError: a fault, before submitted code started.
         """
+        if len(json.dumps(self._driver_task(submission, bench))) > (_LONGEST_ARGUMENT if self.tests else _LONGEST_TASK):
+            return refuse(self.scale, "its changed paths and final message are more than a driver can be told of")
         talk = self.converse(submission, bench)
         return replace(
             rule(self.scale, talk),
@@ -130,7 +134,7 @@ class Driven:
         return pack_files({"__main__.py": start} | {f"split_side/{name}": data for name, data in self.side.items()})
 
     def _limits(self, limits: Limits) -> Limits:
-        return replace(limits, wall=self.wall or limits.wall, output_bytes=max(limits.output_bytes, _CHANNEL_BYTES))
+        return replace(limits, wall=self.wall or limits.wall)
 
     def _driver_task(self, submission: Submission, bench: Bench) -> Frame:
         return {
@@ -212,12 +216,11 @@ def _built(spec: EvaluatorSpec, frozen: object, field: str, scale: Scale) -> Dri
     program, files = read_path(spec, field), read_folder_files(spec.folder)
     if program not in files:
         raise OptionError(evaluator=spec.id, field=field, found=program, expected="a file of private/")
-    wall = read_count(spec, "wall_s")
     return Driven(
         spec=spec,
         program=program,
         scale=scale,
         files=files,
         side=read_side(),
-        wall=None if wall is None else timedelta(seconds=wall),
+        wall=read_wall(spec),
     )

@@ -37,9 +37,9 @@ def rule(scale: Scale, talk: Conversation) -> Verdict:
     if talk.forged is not None:
         return _nothing(scale, VerdictCause.TAMPERED, f"the submitted side sent {talk.forged}")
     reported = tuple(_reported(talk.told))
-    strange = _strange(scale, [case.id for case in reported])
+    strange = _late(talk.told) or _strange(scale, [case.id for case in reported])
     if strange is not None:
-        return _nothing(scale, VerdictCause.REJECTED, strange)
+        return refuse(scale, strange)
     known = {case.id: case for case in reported}
     never = "never reported"
     cases = tuple(known.get(name) or Case(id=name, passed=False, detail=never) for name in scale.weights)
@@ -59,6 +59,11 @@ def _reported(told: tuple[Frame, ...]) -> Iterator[Case]:
 
 def _ms(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _late(told: tuple[Frame, ...]) -> str | None:
+    is_late = any(each.get("tell") == "done" for each in told[:-1])
+    return "the driver reported more after it was through" if is_late else None
 
 
 def _strange(scale: Scale, ids: list[str]) -> str | None:
@@ -88,6 +93,11 @@ def _cause(talk: Conversation, *, is_enough: bool) -> tuple[VerdictCause, str]:
 
 def _is_quiet(end: Termination) -> bool:
     return end.succeeded or end.cause is Cause.KILLED
+
+
+def refuse(scale: Scale, detail: str) -> Verdict:
+    """Give the verdict on what cannot be judged as it is."""
+    return _nothing(scale, VerdictCause.REJECTED, detail)
 
 
 def _nothing(scale: Scale, cause: VerdictCause, detail: str) -> Verdict:

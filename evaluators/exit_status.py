@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from evaluators.errors import EvaluatorError, OptionError
 from evaluators.model import Assurance, Bench, Case, EvaluatorSpec, Submission, Verdict, VerdictCause
-from evaluators.options import as_values, is_relative, read_count, refuse_unknown
+from evaluators.options import as_values, is_relative, read_wall, refuse_unknown
 from evaluators.packing import laid_over, pack_files
 from evaluators.private_files import read_folder_files
 from evaluators.public_tests import NODE_PLACEHOLDER, PYTHON_PLACEHOLDER, environment, filled
@@ -103,12 +103,11 @@ def build_exit_status(spec: EvaluatorSpec, frozen: object = None) -> ExitStatus:
         raise EvaluatorError(f"evaluator {spec.id}: a calibration, which {spec.kind} has none of")
     refuse_unknown(spec, {"argv", "files", "wall_s"})
     argv = read_argv(spec)
-    wall = read_count(spec, "wall_s")
     return ExitStatus(
         spec=spec,
         argv=argv,
         files=dict(_laid(spec)),
-        wall=None if wall is None else timedelta(seconds=wall),
+        wall=read_wall(spec),
     )
 
 
@@ -130,7 +129,7 @@ def _laid(spec: EvaluatorSpec) -> dict[str, bytes]:
     if not isinstance(table, Mapping):
         raise OptionError(evaluator=spec.id, field="files", found=repr(table), expected="a table of paths")
     for place, path in table.items():
-        if path not in known or not is_relative(str(place)):
+        if not isinstance(path, str) or path not in known or not is_relative(str(place)):
             expected = "a place in the workspace -> a file of private/"
             raise OptionError(evaluator=spec.id, field=f"files.{place}", found=repr(path), expected=expected)
     return {str(place): known[path] for place, path in table.items()}

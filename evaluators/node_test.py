@@ -7,13 +7,12 @@ process with the runner, its assertions or its report: what it does to its own `
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from evaluators.driven import Driven, read_side
 from evaluators.driven_ruling import Scale, rule
 from evaluators.errors import EvaluatorError, OptionError
 from evaluators.model import Bench, EvaluatorSpec, Submission, Verdict
-from evaluators.options import read_count, read_texts, refuse_unknown
+from evaluators.options import read_texts, read_wall, refuse_unknown
 from evaluators.private_files import read_folder_files
 from evaluators.text import clean
 
@@ -98,14 +97,13 @@ def build_node_test(spec: EvaluatorSpec, frozen: object = None) -> NodeTest:
     if not tests or not set(tests) <= files.keys():
         expected = "modules of private/"
         raise OptionError(evaluator=spec.id, field="files", found=repr(tests), expected=expected)
-    wall = read_count(spec, "wall_s")
     driven = Driven(
         spec=spec,
         program=tests[0],
         scale=Scale(weights={}),
         files=files,
         side=read_side(),
-        wall=None if wall is None else timedelta(seconds=wall),
+        wall=read_wall(spec),
         tests=tests,
     )
     return NodeTest(driven=driven, cases=None if frozen is None else _cases(spec, frozen))

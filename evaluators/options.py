@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from decimal import Decimal
 
 from evaluators.errors import OptionError
 from evaluators.model import EvaluatorSpec
 
+_MOST_SECONDS = 86_400
 _FRACTION = re.compile(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?")
 
 
@@ -25,6 +27,14 @@ def read_count(spec: EvaluatorSpec, field: str, default: int | None = None) -> i
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
         raise _wrong(spec, field, repr(value), "a whole number above zero")
     return value
+
+
+def read_wall(spec: EvaluatorSpec) -> timedelta | None:
+    """Read `wall_s`, seconds of at most a day; None where it is missing."""
+    seconds = read_count(spec, "wall_s")
+    if seconds is not None and seconds > _MOST_SECONDS:
+        raise _wrong(spec, "wall_s", str(seconds), f"at most {_MOST_SECONDS} seconds")
+    return None if seconds is None else timedelta(seconds=seconds)
 
 
 def read_flag(spec: EvaluatorSpec, field: str) -> bool:

@@ -134,8 +134,11 @@ def build_pytest(spec: EvaluatorSpec, frozen: object = None) -> PytestSuite | Si
     suite = build_pytest_suite(replace(spec, options=options))
     guards = read_texts(spec, "guards")
     learned = _learned(spec, frozen)
-    sites = {}
-    for name, modules in read_groups(spec, "sites").items():
+    sites, groups = {}, read_groups(spec, "sites")
+    if unused := suite.files.sources.modules.keys() - {*guards, *(each for group in groups.values() for each in group)}:
+        expected = "every test module of private/ in a site or among the guards"
+        raise OptionError(evaluator=spec.id, field="sites", found=f"{min(unused)} in none", expected=expected)
+    for name, modules in groups.items():
         files = _only(suite.files, (*modules, *(each for each in guards if each not in modules)), spec, name)
         if len(twinned(find_twins(files.sources))) < FEWEST_TWINS:
             expected = f"{FEWEST_TWINS} tests with a twin: compare with literals, or add pairs in private/twins/"

@@ -24,7 +24,7 @@ from evaluators.calibration import (
 from evaluators.channel import read_channel
 from evaluators.errors import EvaluatorError
 from evaluators.model import Bench, EvaluatorSpec, Submission, Verdict
-from evaluators.options import as_values, read_count, read_names, refuse_unknown
+from evaluators.options import as_values, read_names, read_wall, refuse_unknown
 from evaluators.packing import pack_files
 from evaluators.private_files import PrivateFiles, read_private_files
 from evaluators.pytest_ruling import Run, check_it_started, rule
@@ -195,12 +195,11 @@ def build_pytest_suite(spec: EvaluatorSpec, frozen: object = None) -> PytestSuit
         EvaluatorError: options, files or calibration are not what they must be.
     """
     refuse_unknown(spec, {"wall_s", "plugins"})
-    wall = read_count(spec, "wall_s")
     suite = PytestSuite(
         spec=spec,
         files=read_private_files(spec.folder),
         harness=HARNESS.read_bytes(),
         plugins=read_names(spec, "plugins"),
-        wall=None if wall is None else timedelta(seconds=wall),
+        wall=read_wall(spec),
     )
     return suite.calibrated(frozen)

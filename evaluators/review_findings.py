@@ -139,7 +139,8 @@ def build_review_findings(spec: EvaluatorSpec, frozen: object = None) -> ReviewF
 
 
 def _tolerance(spec: EvaluatorSpec) -> int:
-    return 0 if spec.options.get("tolerance") == 0 else read_count(spec, "tolerance", 3) or 3
+    told = spec.options.get("tolerance")
+    return 0 if type(told) is int and told == 0 else read_count(spec, "tolerance", 3) or 3
 
 
 def _read_key(data: bytes, file: str) -> tuple[Planted, ...]:

@@ -12,12 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from evaluators.errors import EvaluatorError
-from evaluators.split_frames import Frame, FrameError, Frames, write_frame
+from evaluators.split_frames import LONGEST, Frame, FrameError, Frames, write_frame
 from sandbox.api import LauncherReport, Running, Sandbox
 from sandbox.spec import UnitSpec
 from sandbox.termination import Cause, Stop, Termination
 
 _CHUNK = 1 << 16
+_MOST_TOLD = LONGEST
+"""Bytes of all that a driver reports; what it reports may be as long as what it was answered."""
 _FACTS = frozenset({"read"})
 """Questions that the runner answers itself, from what was captured."""
 
@@ -72,6 +74,7 @@ class _Talk:
     answer: Answer
     selector: selectors.BaseSelector
     told: list[Frame] = field(default_factory=list)
+    told_bytes: int = 0
     forged: str | None = None
     asked: int = 0
     outstanding: object = None
@@ -124,14 +127,15 @@ class _Talk:
         data = _read(end.running.stdout)
         if data == b"":
             self.selector.unregister(end.running.stdout)
-        self._take(end, data or b"")
+        if data and (end is self.driver or self.forged is None):
+            self._take(end, data)
 
     def _take(self, end: _End, data: bytes) -> None:
         try:
             for frame in end.frames.take(data):
                 if end is self.driver:
                     self._from_driver(frame)
-                else:
+                elif self.forged is None:
                     self._from_submitted(frame)
         except FrameError as error:
             if end is self.driver:
@@ -141,7 +145,7 @@ class _Talk:
     def _from_driver(self, frame: Frame) -> None:
         question = frame.get("ask")
         if question is None:
-            self.told.append(frame)
+            self._report(frame)
         elif self.outstanding is not None:
             raise EvaluatorError("the driver asked before it was answered")
         elif question in _FACTS:
@@ -151,6 +155,13 @@ class _Talk:
         else:
             self.outstanding, self.asked = frame.get("number"), self.asked + 1
             self.submitted.waiting += write_frame({key: value for key, value in frame.items() if key != "number"})
+
+    def _report(self, frame: Frame) -> None:
+        self.told_bytes += len(write_frame(frame))
+        if self.told_bytes > _MOST_TOLD:
+            self.driver.running.stop(Stop.OUTPUT_LIMIT)
+            return
+        self.told.append(frame)
 
     def _from_submitted(self, frame: Frame) -> None:
         if self.outstanding is None:

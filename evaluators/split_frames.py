@@ -52,7 +52,7 @@ class Frames:
 
 def _parse(data: bytes) -> Frame:
     try:
-        frame = json.loads(data)
+        frame = json.loads(data.decode())
     except (ValueError, RecursionError) as error:
         raise FrameError("a frame that is no JSON") from error
     if not isinstance(frame, dict):

@@ -17,7 +17,7 @@ class Absent(StrEnum):
 
 def read_submitted(submission: Submission, path: str, most: int) -> bytes | Absent:
     """Give a file's bytes as base + change holds it; `most` bounds them."""
-    wanted = path.encode()
+    wanted = path.encode("utf-8", "surrogatepass")  # a path may be what submitted code answered
     decided, entry = _find(submission.change.entries, wanted)
     pack = submission.change
     if not decided:
@@ -32,9 +32,10 @@ def read_submitted(submission: Submission, path: str, most: int) -> bytes | Abse
 
 def _find(entries: Iterable[Entry], wanted: bytes) -> tuple[bool, Entry | None]:
     """Say whether these entries decide what stands at a path, and which one does."""
+    is_beneath = False
     for entry in entries:
         if entry.path == wanted:
             return True, None if entry.kind is Kind.GONE else entry
-        if entry.kind is not Kind.FOLDER and wanted.startswith(entry.path + b"/"):
-            return True, None
-    return False, None
+        # It may still come: a file that is gone can be a folder now.
+        is_beneath |= entry.kind is not Kind.FOLDER and wanted.startswith(entry.path + b"/")
+    return is_beneath, None

@@ -60,10 +60,15 @@ def plant(members: tuple[Member, ...], seed: Seed, file: str) -> tuple[Member, .
         after[path] = _changed(after.get(path), change, f"changes[{number}]", file)
     if seed.review_diff is not None:
         path = seed.review_diff.encode()
-        if path in after:
+        if any(_overlap(path, each) for each in after):
             raise _refused(file, "review_diff", f"{seed.review_diff}, which the fixture has", "a free path")
         after[path] = Member(path=path, data=b"".join(_diff(before, after)))
     return tuple(after.values())
+
+
+def _overlap(one: bytes, other: bytes) -> bool:
+    """Whether both cannot be files: they are the same path, or one lies beneath the other."""
+    return one == other or one.startswith(other + b"/") or other.startswith(one + b"/")
 
 
 def _changed(member: Member | None, change: Replacement, field: str, file: str) -> Member:

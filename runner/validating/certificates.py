@@ -8,7 +8,7 @@ from runner.artifacts import keep_folder, make_private
 from runner.canonical import canonical, parse, sha256
 from runner.documents.certificate import Certificate
 from runner.errors import ControlError, DocumentErrors
-from runner.nomination import Nomination, nomination_digest
+from runner.nomination import PROBES, Nomination, nomination_digest
 from runner.release import PreparedNomination, PreparedRelease
 from runner.validating.judging import problems
 from runner.validating.validation import evaluator_digests
@@ -53,7 +53,16 @@ def doubts(prepared: PreparedNomination, certificate: Certificate | None) -> Ite
     for what, (proven, present) in found.items():
         if proven != present:
             yield f"a certificate of another {what}"
+    yield from untried(prepared.nomination, certificate)
     yield from problems(certificate)
+
+
+def untried(nomination: Nomination, certificate: Certificate) -> Iterator[str]:
+    """Say which patches came or went since; they are in no digest of the nomination."""
+    tried = {each.name for each in certificate.controls if each.kind in PROBES}
+    there = {file.path for folder in PROBES for file in nomination.below(folder)}
+    yield from (f"{name} was never tried" for name in sorted(there - tried))
+    yield from (f"{name}, which was tried, is not there" for name in sorted(tried - there))
 
 
 def unproven(prepared: PreparedNomination) -> ControlError | None:

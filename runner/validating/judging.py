@@ -1,9 +1,13 @@
 """What is known of a nomination's own changes, and whether its evaluators say so. Pure."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from runner.documents.certificate import Certificate, ProvenControl, ProvenVerdict
+
+_ALWAYS = ("base", "solution", "unrelated")
+"""Controls that every nomination has, one of each."""
 
 _REFUSED = frozenset({"base", "unrelated", "wrong", "half"})
 
@@ -11,6 +15,7 @@ _REFUSED = frozenset({"base", "unrelated", "wrong", "half"})
 def problems(certificate: Certificate) -> Iterator[str]:
     """Say in a sentence each why a nomination is not proven; nothing where it is."""
     controls = certificate.controls
+    yield from _missing(certificate)
     if not any(each.kind == "wrong" for each in controls):
         yield "no wrong repair is there to be refused: add wrong/<name>.patch"
     for control in controls:
@@ -21,6 +26,17 @@ def problems(certificate: Certificate) -> Iterator[str]:
     for exploit in certificate.scored:
         said = ", ".join(f"{name} {cause.value}" for name, cause in exploit.causes.items())
         yield f"the cheat '{exploit.name}' scores ({said})"
+
+
+def _missing(certificate: Certificate) -> Iterator[str]:
+    """Say what a certificate does not speak of, and one that `runner validate` made does."""
+    kinds = Counter(str(each.kind) for each in certificate.controls)
+    yield from (f"not one trial of {kind}" for kind in _ALWAYS if kinds[kind] != 1)
+    for control in certificate.controls:
+        if sorted(each.evaluator for each in control.verdicts) != sorted(certificate.evaluators):
+            yield f"{control.name} was not judged once by each evaluator"
+    if not certificate.exploits:
+        yield "no cheat was tried"
 
 
 def _problems(control: ProvenControl, repeats: int, base: Mapping[str, Decimal]) -> Iterator[str]:

@@ -322,6 +322,10 @@ def test_a_unit_that_failed_by_itself_is_a_fault(tmp_path: Path) -> None:
         {"program": "driver.py", "cases": ["one", "one"]},
         {"program": "../driver.py", "cases": ["one"]},
         {"program": "driver.py", "cases": ["one"], "weights": {}},
+        {"program": "driver.py", "cases": ["one"], "wall_s": 86_401},
+        {"program": "driver.py", "cases": ["one"], "wall_s": 10**30},
+        {"argv": ["/bin/true"], "files": {"a": ["driver.py"]}},
+        {"argv": ["/bin/true"], "wall_s": 10**30},
     ],
 )
 def test_options_that_are_wrong_are_refused(tmp_path: Path, options: dict[str, object]) -> None:

@@ -108,7 +108,9 @@ def test_a_bar_below_one_passes_with_a_part() -> None:
         {"sites": {}},
         {"sites": {"up": []}},
         {"sites": {"up": ["test_missing.py"]}},
-        {"sites": {"old": ["test_old.py"]}, "guards": []},
+        {"sites": {**SITES, "old": ["test_old.py"]}, "guards": []},
+        {"sites": {"up": ["test_up.py"]}},
+        {"guards": []},
         {"sites": ["test_up.py"]},
         {"guards": ["test_none.py"]},
         {"pass_threshold": "2"},
@@ -126,7 +128,9 @@ def test_a_calibration_of_something_else_is_refused(tmp_path: Path, frozen: obje
         build_pytest(table(hidden_folder(tmp_path, FILES)), frozen)
 
 
-@pytest.mark.parametrize("options", [{"pass_threshold": "0.5"}, {"sites": {"up": ["test_up.py"]}}, {"wall_s": 9}])
+@pytest.mark.parametrize(
+    "options", [{"pass_threshold": "0.5"}, {"sites": {"up": [*SITES["up"], *SITES["down"]]}}, {"wall_s": 9}]
+)
 def test_the_digest_follows_sites_bar_and_options(tmp_path: Path, options: dict[str, object]) -> None:
     private = hidden_folder(tmp_path, FILES)
     assert build_pytest(table(private)).digest() != build_pytest(table(private, **options)).digest()

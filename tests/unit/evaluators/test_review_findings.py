@@ -140,6 +140,7 @@ def test_f2_by_hand() -> None:
     [
         {"scoring": "f1"},
         {"tolerance": -1},
+        {"tolerance": False},
         {"pass_threshold": "1.5"},
         {"pass_threshold": 0.5},
         {"fp_penalty": "-1"},

@@ -24,6 +24,7 @@ def test_frames_come_whole_however_they_are_cut(wanted: list[dict[str, object]],
         (b"\0\0\0\2{]", "no JSON"),
         (b"\0\0\0\2[]", "no object"),
         (b"\0\0\0\2\xff\xff", "no JSON"),
+        (b"\0\0\0\x10" + '{"a":1}'.encode("utf-16"), "no JSON"),
         (b"\0\1\0\0" + b"[" * 65536, "no JSON"),
     ],
 )

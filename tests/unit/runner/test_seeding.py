@@ -56,9 +56,10 @@ def test_a_source_that_drifted_is_refused(change: tuple[str, str, str], told: st
         plant(FILES, seed(change), "seed.json")
 
 
-def test_a_diff_takes_nobodys_place() -> None:
+@pytest.mark.parametrize("place", ["src/b.py", "src", "src/b.py/change.diff"])
+def test_a_diff_takes_nobodys_place(place: str) -> None:
     with pytest.raises(FixtureError, match="which the fixture has"):
-        plant(FILES, seed(("src/a.py", "n + 1", "n"), diff="src/b.py"), "seed.json")
+        plant(FILES, seed(("src/a.py", "n + 1", "n"), diff=place), "seed.json")
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,24 @@ def test_flakes_leaks_cheats_and_missing_wrong_repairs_are_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"controls": GOOD[1:]}, "not one trial of base"),
+        ({"controls": (*GOOD, GOOD[2])}, "not one trial of solution"),
+        ({"controls": (*GOOD[:2], *GOOD[3:])}, "not one trial of solution"),
+        (
+            {"controls": (*GOOD[:5], ProvenControl(name="alternative", kind="alternative", verdicts=()))},
+            "alternative was",
+        ),
+        ({"evaluators": {"hidden": ZERO, "more": ZERO}}, "solution was not judged once by each evaluator"),
+        ({"exploits": ()}, "no cheat was tried"),
+    ],
+)
+def test_a_certificate_that_leaves_something_out_proves_nothing(changes: dict[str, object], told: str) -> None:
+    assert any(each.startswith(told) for each in problems(certificate(**changes)))
+
+
+@pytest.mark.parametrize(
     ("seen", "tries", "bound"),
     [
         (0, 20, "0.1391"),
