@@ -103,10 +103,12 @@ def test_code_that_ends_its_process_gets_nothing(tmp_path: Path, code: str, caus
 
 
 SENDING = """
-import gc
+import gc, json, os
+frame = json.dumps({frame}).encode()
 for each in gc.get_objects():
     if type(each).__name__ == "Wire":
-        each.send({frame})
+        # At once: one alone is the answer to this question, and this question's own answer is the next one's.
+        os.write(each._outward, 50 * (len(frame).to_bytes(4, "big") + frame))
 def add(left, right):
     return left + right
 """
