@@ -23,7 +23,7 @@ from runner.store import Store
 from runner.validating.certificates import CERTIFICATES, KEPT_AS
 from runner.verification.attempts import AttemptVerifier, Planned
 from runner.verification.folders import Reader
-from runner.verification.journal import take_apart
+from runner.verification.journal import Excerpt, take_apart
 from runner.verification.journal_signatures import check_signatures
 from runner.verification.judging import check_judging
 from runner.verification.model import Finding, Rebuild, Scope, differ
@@ -141,7 +141,7 @@ def verify_release(
     cells = planned(manifest)
     journal = take_apart(store, cells)
     unsigned, unlooked = check_signatures(store.journal, trust)
-    jobs = [Planned(cell=cell, lines=journal.lines.get(cell, ())) for cell in cells]
+    jobs = [Planned(cell=cell, told=journal.excerpts.get(cell, Excerpt())) for cell in cells]
     checked = tuple(in_order(AttemptVerifier(store, scope, proven, journal.last), jobs, workers))
     judging = check_judging(store, manifest, beside.reader)
     return VerifyReport(

@@ -14,6 +14,7 @@ from runner.journal import reached, read_journal
 from runner.judging.archive import JUDGES
 from runner.judging.reviews import REVIEWS
 from runner.parsing import read_file
+from runner.recovering import SealedPart
 from runner.schedule import Action, Cell, Standing, Step, TryState, next_step
 from runner.store import (
     BEGUN,
@@ -30,11 +31,14 @@ from runner.store import (
 from runner.verification.derived import check_grading, check_submission, check_void, document
 from runner.verification.exchanges import check_submission_exchanges, check_void_exchanges
 from runner.verification.folders import Reader, open_folder
-from runner.verification.journal import RawLine, check_journal
+from runner.verification.journal import Excerpt, check_journal, parts_of
 from runner.verification.model import Finding, Opened, Scope, differ
 from runner.verification.proofs import Proven, check_host
 from runner.verification.reviews import check_reviews
 from runner.verification.shots import check_shot_results, check_shots
+
+_STATES = {SealKind.SUBMISSION: State.CAPTURED, SealKind.GRADING: State.GRADED, SealKind.VOID: State.VOID}
+"""What the journal calls a sealed folder of each kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +57,7 @@ class Planned:
     """A planned attempt, and what the journal says of it."""
 
     cell: Cell
-    lines: tuple[RawLine, ...]
+    told: Excerpt
 
 
 class AttemptVerifier:
@@ -79,7 +83,7 @@ class AttemptVerifier:
         """Verify all tries of one planned attempt, then their order, then what the journal says of them."""
         work = _Attempt(store=self._store, scope=self._scope, proven=self._proven, reader=self._reader)
         work.attempt(planned.cell)
-        told = check_journal(self._store, planned.cell, planned.lines, self._last)
+        told = check_journal(self._store, work.parts, planned.told, self._last)
         return Checked(
             findings=(*work.findings, *told.findings),
             unfinished=tuple(work.unfinished),
@@ -100,6 +104,10 @@ class _Attempt:
     findings: list[Finding] = field(default_factory=list)
     unfinished: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
+    parts: dict[Trial, tuple[SealedPart, ...]] = field(default_factory=dict)
+    """What is sealed of each try."""
+    opened: list[SealedPart | None] = field(default_factory=list)
+    """The sealed folders of the try in hand; None: it could not be opened."""
     folders: int = 0
     files: int = 0
 
@@ -131,6 +139,7 @@ class _Attempt:
         gradings = self._gradings(folder, trial, submitted) if GRADINGS in names else ()
         if REVIEWS in names:
             self._reviews(folder, trial, None if submitted is None else submitted.sealed.digest)
+        self.parts[trial] = self._parts(folder)
         if begun is None:
             return None
         return Try(
@@ -142,6 +151,13 @@ class _Attempt:
             asks_model=trial.candidate in self.store.asking,
             reached=self._reached(trial) if submitted is None and void is None else (),
         )
+
+    def _parts(self, folder: Path) -> tuple[SealedPart, ...]:
+        """Give what is sealed of the try in hand; what could not be opened may still have its digest."""
+        opened, self.opened = self.opened, []
+        if None in opened:
+            return parts_of(folder)
+        return tuple(sorted((each for each in opened if each is not None), key=lambda part: part.state is State.VOID))
 
     def _reached(self, trial: Trial) -> tuple[State, ...]:
         """Ask the journal about a try of which nothing is sealed."""
@@ -180,6 +196,8 @@ class _Attempt:
     def _open(self, place: Path, kind: SealKind, trial: Trial) -> Opened | None:
         opened, findings = open_folder(place, kind, trial, self.reader)
         self.findings += findings
+        digest = None if opened is None else opened.sealed.digest
+        self.opened.append(None if digest is None else SealedPart(state=_STATES[kind], folder=place, sha256=digest))
         if opened is not None:
             self.findings += check_host(opened, self.proven)
             self.folders += 1

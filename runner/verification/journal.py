@@ -1,6 +1,6 @@
 """The journal against the store: its chain, and that each line has its folder and each sealed folder its line."""
 
-import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,13 +29,19 @@ _ENDS = frozenset({State.CAPTURED, State.VOID})
 """After one of these no agent works any more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawLine:
-    """One line of the journal as it stands there, whatever it says."""
+_MEANT = re.compile(
+    rb'"trial":\{"attempt":([0-9]+),"candidate":"([^"\\]*)","manifest_sha256":"[^"\\]*","nomination":"([^"\\]*)"'
+)
+"""Which attempt a canonical line speaks of."""
 
-    number: int
-    data: bytes
-    previous: str | None
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """Lines of the journal as they stand there, whatever they say: one entry for each in every member."""
+
+    numbers: tuple[int, ...] = ()
+    lines: tuple[bytes, ...] = ()
+    previous: tuple[str | None, ...] = ()
     """SHA-256 of the line before; None: it is the first."""
 
 
@@ -65,8 +71,8 @@ class JournalReport:
 class JournalParts:
     """A journal, taken apart for those who verify the attempts."""
 
-    lines: Mapping[Cell, tuple[RawLine, ...]]
-    """Of each planned attempt that it speaks of."""
+    excerpts: Mapping[Cell, Excerpt]
+    """The lines of each planned attempt that it speaks of."""
     last: Trial | None
     """The try that it speaks of last: what is sealed of it may not have been told yet."""
     report: JournalReport
@@ -75,59 +81,51 @@ class JournalParts:
 
 def take_apart(store: Store, cells: Iterable[Cell]) -> JournalParts:
     """Give each planned attempt its lines, and say what is wrong beside them."""
-    wanted = frozenset(cells)
+    planned = {_key(cell): cell for cell in cells}
     file = store.journal
     if not file.exists():
         nothing = Finding(file=str(file), found="nothing", expected="the journal of the tries beside it")
-        findings = (nothing,) if any(map(store.numbers, wanted)) else ()
-        return JournalParts(lines={}, last=None, report=JournalReport(findings=findings, unchecked=()))
+        findings = (nothing,) if any(map(store.numbers, planned.values())) else ()
+        return JournalParts(excerpts={}, last=None, report=JournalReport(findings=findings, unchecked=()))
     data = whole_lines(file)
-    lines: dict[Cell, list[RawLine]] = {}
-    others: list[RawLine] = []
-    for line in _raw(data):
-        cell = _meant(line)
-        if cell in wanted:
-            lines.setdefault(cell, []).append(line)
-        else:
-            others.append(line)
+    found: dict[Cell | None, list[tuple[int, bytes, str | None]]] = {}
+    previous = None
+    for number, line in enumerate(data.split(b"\n")[:-1], 1):
+        said = _MEANT.search(line)
+        cell = None if said is None else planned.get(said.groups())
+        found.setdefault(cell, []).append((number, line, previous))
+        previous = sha256(line)
+    others = found.pop(None, [])
     return JournalParts(
-        lines={cell: tuple(own) for cell, own in lines.items()},
+        excerpts={cell: _excerpt(own) for cell, own in found.items() if cell is not None},
         last=_last(data),
         report=JournalReport(
-            findings=(*_beside(file), *_of_strangers(store, others)),
+            findings=(*_beside(file), *_of_strangers(store, _excerpt(others))),
             unchecked=(f"{file}: {CUT}",) if len(data) < file.stat().st_size else (),
         ),
     )
 
 
-def check_journal(store: Store, cell: Cell, lines: Iterable[RawLine], last: Trial | None) -> JournalReport:
-    """Hold the journal's lines of a planned attempt against its evidence."""
-    tries = {trial: _parts(store.folder(trial)) for trial in (store.trial(cell, each) for each in store.numbers(cell))}
-    read, findings = _read(store.journal, lines)
+def check_journal(
+    store: Store, tries: Mapping[Trial, tuple[SealedPart, ...]], excerpt: Excerpt, last: Trial | None
+) -> JournalReport:
+    """Hold the journal's lines of a planned attempt against what is sealed of its tries."""
+    read, findings = _read(store.journal, excerpt)
     for trial, own in _by_trial(read).items():
         findings += _trial(store, trial, own, tries.get(trial))
-    untold = tuple(_untold(read, tries)) if store.journal.exists() else ()
+    untold = tuple(_untold(read, tries)) if excerpt.lines or store.journal.exists() else ()
     findings += (_without_line(part) for trial, part in untold if trial != last)
     unchecked = (f"{part.folder}: {UNTOLD}" for trial, part in untold if trial == last)
     return JournalReport(findings=tuple(findings), unchecked=tuple(unchecked))
 
 
-def _raw(data: bytes) -> Iterator[RawLine]:
-    previous = None
-    for number, line in enumerate(data.split(b"\n")[:-1], 1):
-        yield RawLine(number=number, data=line, previous=previous)
-        previous = sha256(line)
+def _key(cell: Cell) -> tuple[bytes, ...]:
+    return str(cell.attempt).encode(), cell.candidate.encode(), cell.nomination.encode()
 
 
-def _meant(line: RawLine) -> Cell | None:
-    """Say which attempt a line speaks of, with hardly a look at it; None where it does not say."""
-    try:
-        trial = json.loads(line.data)["trial"]
-        cell = Cell(candidate=trial["candidate"], nomination=trial["nomination"], attempt=trial["attempt"])
-        hash(cell)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return cell
+def _excerpt(lines: Iterable[tuple[int, bytes, str | None]]) -> Excerpt:
+    numbers, data, previous = tuple(zip(*lines, strict=True)) or ((), (), ())
+    return Excerpt(numbers=numbers, lines=data, previous=previous)
 
 
 def _last(data: bytes) -> Trial | None:
@@ -137,35 +135,36 @@ def _last(data: bytes) -> Trial | None:
     return None
 
 
-def _of_strangers(store: Store, lines: Iterable[RawLine]) -> Iterator[Finding]:
+def _of_strangers(store: Store, excerpt: Excerpt) -> Iterator[Finding]:
     """Find what is wrong with lines that speak of no planned attempt."""
-    read, findings = _read(store.journal, lines)
+    read, findings = _read(store.journal, excerpt)
     yield from findings
     for trial, own in _by_trial(read).items():
         yield from _trial(store, trial, own, None)
 
 
-def _parts(folder: Path) -> tuple[SealedPart, ...]:
+def parts_of(folder: Path) -> tuple[SealedPart, ...]:
+    """Give what is sealed of a try; nothing where a seal cannot be read, which is found there."""
     try:
         return tuple(sealed_parts(folder))
     except OSError:
-        return ()  # Found already: a seal that cannot be read.
+        return ()
 
 
-def _read(file: Path, lines: Iterable[RawLine]) -> tuple[list[Line], list[Finding]]:
+def _read(file: Path, excerpt: Excerpt) -> tuple[list[Line], list[Finding]]:
     """Read lines strictly; each names the one before."""
     read: list[Line] = []
     findings: list[Finding] = []
-    for line in lines:
-        place = f"{file}:{line.number}"
+    for number, data, previous in zip(excerpt.numbers, excerpt.lines, excerpt.previous, strict=True):
+        place = f"{file}:{number}"
         try:
-            entry = parse(Entry, line.data, place)
+            entry = parse(Entry, data, place)
         except (DocumentError, DocumentErrors) as error:
             findings.append(Finding(file=place, found=str(error), expected="a line of the journal"))
             continue
-        read.append(Line(file=file, number=line.number, entry=entry))
-        if entry.previous != line.previous:
-            expected = f"{line.previous}, of the line before" if line.previous else "null, for it is the first"
+        read.append(Line(file=file, number=number, entry=entry))
+        if entry.previous != previous:
+            expected = f"{previous}, of the line before" if previous else "null, for it is the first"
             findings.append(Finding(file=place, found=f"a broken chain: previous {entry.previous}", expected=expected))
     return read, findings
 
@@ -251,7 +250,7 @@ def _phase(file: Path, lines: list[Line]) -> Iterator[Finding]:
         yield Finding(file=str(file), found=f"phase {fact.phase}", expected=expected)
 
 
-def _untold(lines: list[Line], tries: dict[Trial, tuple[SealedPart, ...]]) -> Iterator[tuple[Trial, SealedPart]]:
+def _untold(lines: list[Line], tries: Mapping[Trial, tuple[SealedPart, ...]]) -> Iterator[tuple[Trial, SealedPart]]:
     """Give the sealed folders that no line speaks of."""
     told = {(line.entry.trial, line.entry.state, line.entry.sealed_sha256) for line in lines}
     for trial, parts in tries.items():

@@ -5,6 +5,7 @@ a run made with a key is checked. Where the chain is broken every one is.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,13 @@ from runner.journal import signed_bytes, whole_lines
 from runner.signing.encoding import unb64
 from runner.signing.trust import Trust
 from runner.verification.model import Finding
+
+_PLAIN = re.compile(
+    rb'\{"at_ms":[0-9]+,"keyid":(?P<keyid>null|"[0-9a-f]+"),"previous":(?P<previous>null|"[0-9a-f]+"),'
+    rb'"recovered":(?:true|false),"run":(?P<run>"[0-9a-f]+"),"schema":"[a-z0-9/]+","sealed_sha256":(?:null|"[0-9a-f]+"),'
+    rb'"sig":(?P<sig>null|"[A-Za-z0-9+/=]+"),"state":"[a-z]+","trial":\{[^{}\\]*\}\}'
+)
+"""A line in canonical form; it holds each member once."""
 
 NO_KEY = "its signatures were not checked: no runner key is known here"
 
@@ -49,18 +57,28 @@ def check_signatures(file: Path, trust: Trust | None) -> tuple[tuple[Finding, ..
 def _said(file: Path) -> Iterator[_Said]:
     previous = None
     for number, data in enumerate(whole_lines(file).split(b"\n")[:-1], 1):
-        with suppress(ValueError, RecursionError):
-            said = json.loads(data)
-            if isinstance(said, dict):
-                yield _Said(
-                    place=f"{file}:{number}",
-                    data=data,
-                    run=said.get("run"),
-                    keyid=said.get("keyid"),
-                    is_signed=said.get("keyid") is not None and said.get("sig") is not None,
-                    follows=said.get("previous") == previous,
-                )
+        said = _members(data)
+        if said is not None:
+            yield _Said(
+                place=f"{file}:{number}",
+                data=data,
+                run=said.get("run"),
+                keyid=said.get("keyid"),
+                is_signed=said.get("keyid") is not None and said.get("sig") is not None,
+                follows=said.get("previous") == previous,
+            )
         previous = sha256(data)
+
+
+def _members(data: bytes) -> dict[str, object] | None:
+    """Give what a line says of itself; one that is written as we write it is not read as a whole."""
+    plain = _PLAIN.fullmatch(data)
+    if plain is not None:
+        return {name: None if each == b"null" else each[1:-1].decode() for name, each in plain.groupdict().items()}
+    with suppress(ValueError, RecursionError):
+        said = json.loads(data)
+        return said if isinstance(said, dict) else None
+    return None
 
 
 def _last_ones(lines: Iterable[_Said]) -> Iterator[_Said]:

@@ -1,5 +1,6 @@
 """Laws of the journal beside its store: each way in which they do not belong together has a sentence of its own."""
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +20,7 @@ from runner.signing.signer import LocalSigner, PublicKey, new_signer
 from runner.signing.trust import Pin, Trust
 from runner.store import Store
 from runner.verification.journal import CUT, UNTOLD
-from runner.verification.journal_signatures import NO_KEY
+from runner.verification.journal_signatures import NO_KEY, _members
 from runner.verify import VerifyReport, verify_release
 from tests.unit.runner.evidence_maker import IDLER, SOLVER, Run, a_manifest, a_store, begin, end_void, grade, submit
 from tests.unit.runner.test_verify import SCHEMAS, named, rebuilt, verify
@@ -292,3 +293,16 @@ def test_a_recovered_try_is_closed_with_the_grading_that_counts(tmp_path: Path) 
     recover(store, (SOLVER, IDLER), "first")
     last = read_journal(store.journal)[-1]
     assert (last.state, last.sealed_sha256, last.recovered) == (State.SEALED, digest, True)
+
+
+def test_a_line_as_we_write_it_says_of_itself_what_its_json_does(tmp_path: Path) -> None:
+    """Signatures are chosen by it; other lines are read as JSON, and what is none says nothing."""
+    lines = kept(tmp_path).journal.read_bytes().splitlines()
+    signed = (
+        lines[1].replace(b'"keyid":null', b'"keyid":"' + b"a" * 64 + b'"').replace(b'"sig":null', b'"sig":"aA+/=="')
+    )
+    for line in (*lines, signed):
+        said, whole = _members(line), json.loads(line)
+        assert said == {name: whole[name] for name in ("keyid", "previous", "run", "sig")}
+    assert _members(lines[0].replace(b",", b", ")) == json.loads(lines[0])
+    assert _members(b"[]") is _members(b"{") is None
