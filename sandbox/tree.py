@@ -149,13 +149,19 @@ def differences(before: str, after: str, listings: Contents) -> tuple[Difference
 
 def lookup(root: str, path: bytes, listings: Contents) -> Leaf | None:
     """Give the file or link at a path of a tree; None where there is none, or a folder."""
+    node = node_at(root, path, listings)
+    return None if node is None else read_node(node)
+
+
+def node_at(root: str, path: bytes, listings: Contents) -> bytes | None:
+    """Give the mark and digest of what stands at a path of a tree, folders too; None where nothing does."""
     node = b"d" + bytes.fromhex(root)
     for part in path.split(b"/"):
         child = _children(node, listings).get(part)
         if child is None:
             return None
         node = child
-    return read_node(node)
+    return node
 
 
 def read_node(node: bytes) -> Leaf | None:

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from runner.verification.model import Rebuilt
 from sandbox.capture import Base
 from sandbox.contents import MemoryContents
+from sandbox.errors import TreeError
 from sandbox.patch import Repository
-from sandbox.tree import apply_change, lookup
+from sandbox.plain_patch import PlainFile, plain_changes
+from sandbox.tree import Entry, Kind, apply_change, lookup, node_at, read_node
 
 
 class Rebuilder:
@@ -17,17 +19,45 @@ class Rebuilder:
         self._bases = bases
 
     def __call__(self, nomination: str, patch: bytes) -> Rebuilt:
-        """Apply a patch to a base.
+        """Apply a patch to a base: a plain one here, any other by git.
 
         Raises:
             SandboxError: it does not apply.
         """
         base = self._bases(nomination)
-        applied = self._repository.apply(base.commit, patch)
+        changes = _plainly(patch, base)
+        if changes is None:
+            changes = self._repository.apply(base.commit, patch).changes
         listings = MemoryContents(base.listings)
-        tree = apply_change(base.digest, applied.changes, listings)
+        tree = apply_change(base.digest, changes, listings)
         return Rebuilt(
             tree_sha256=tree,
-            changes=applied.changes,
+            changes=changes,
             before=lambda path: lookup(base.digest, path, base.listings),
         )
+
+
+def _plainly(patch: bytes, base: Base) -> tuple[Entry, ...] | None:
+    return plain_changes(patch, lambda path: _file_at(path, base))
+
+
+def _file_at(path: bytes, base: Base) -> PlainFile | None:
+    """Give a base's file at a path.
+
+    Raises:
+        LookupError: what stands there, or above it, is no file, or its content is not at hand.
+    """
+    parts = path.split(b"/")
+    try:
+        node = node_at(base.digest, path, base.listings)
+        if node is None:
+            above = (b"/".join(parts[:depth]) for depth in range(1, len(parts)))
+            if any(lookup(base.digest, each, base.listings) is not None for each in above):
+                raise LookupError(path)
+            return None
+        leaf = read_node(node)
+        if leaf is None or leaf.kind is not Kind.FILE:
+            raise LookupError(path)
+        return PlainFile(content=base.listings.get(leaf.digest), executable=leaf.executable)
+    except TreeError as error:
+        raise LookupError(path) from error

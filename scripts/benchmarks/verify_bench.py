@@ -9,14 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from figures import Figure, Measured
-from verify_store import make_store
+from verify_store import BASE, make_store
 
 from runner.documents.manifest import Manifest
+from runner.publishing.layout import lay_out
 from runner.reports.aggregate import aggregate
 from runner.store import Store
+from runner.verification.published import Known, verify_published
+from runner.verification.rebuilding import Rebuilder
 from runner.verify import read_schemas, verify_release
 from runner.working import cores
-from tests.unit.runner.test_verify import rebuilt
+from sandbox.patch import Repository
+from tests.unit.publishing.maker import TRUST, written
 
 _ATTEMPTS, _SECONDS = 10_000, 15.0
 _BIG_ATTEMPTS, _BULK, _ROUNDS, _LEAST = 20, 64 << 20, 3, 0.8
@@ -36,6 +40,9 @@ def _many() -> Iterator[Figure]:
         store, manifest = make_store(root, _ATTEMPTS)
         ours = Measured(name="verify", seconds=(_timed(lambda: _verify(store, manifest)),))
         yield Figure(what=f"{_ATTEMPTS} attempts verified", ours=ours, theirs=bound, most=1.0)
+        published = written(root / manifest.release, lay_out(store, manifest, {}), manifest.release)
+        ours = Measured(name="verify PATH", seconds=(_timed(lambda: _verify_published(published)),))
+        yield Figure(what=f"{_ATTEMPTS} published attempts verified", ours=ours, theirs=bound, most=1.0)
         ours = Measured(name="aggregate", seconds=(_timed(lambda: aggregate(store, manifest)),))
         yield Figure(what=f"{_ATTEMPTS} attempts aggregated", ours=ours, theirs=bound)
 
@@ -49,9 +56,18 @@ def _big() -> Iterator[Figure]:
 
 
 def _verify(store: Store, manifest: Manifest) -> None:
-    report = verify_release(store, manifest, schemas=_SCHEMAS, rebuild=rebuilt)
+    bases = {each.id: BASE for each in manifest.nominations}
+    # Every patch is plain, so that no repository is asked.
+    rebuild = Rebuilder(Repository(store.root / "none"), bases.__getitem__)
+    report = verify_release(store, manifest, schemas=_SCHEMAS, rebuild=rebuild)
     if report.findings or report.folders != 2 * len(manifest.planned):
         raise SystemExit(f"bench: the store is not whole: {report.findings[:3]}")
+
+
+def _verify_published(folder: Path) -> None:
+    report = verify_published(folder, _SCHEMAS, Known(trust=TRUST))
+    if report.findings or report.attempts != _ATTEMPTS:
+        raise SystemExit(f"bench: the release is not whole: {report.findings[:3]}")
 
 
 def _sums(root: Path) -> None:

@@ -1,5 +1,6 @@
 """A store of many attempts, as they would be: real folders, each document another one; nothing was run for it."""
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -7,24 +8,25 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from runner.canonical import canonical, sha256
-from runner.documents.evidence import Submission
+from runner.documents import journal
+from runner.documents.evidence import Submission, Tree
 from runner.documents.facts import Phases, Spent
-from runner.documents.journal import Entry, State
+from runner.documents.journal import State
 from runner.documents.ledger import LedgerLine, Tokens
 from runner.documents.manifest import Manifest, PlannedAttempt
 from runner.documents.seal import Trial
 from runner.documents.telemetry import Telemetry
-from runner.documents.writing import spent
+from runner.documents.writing import change, spent
 from runner.host_proofs import keep_copies
 from runner.schedule import Cell
 from runner.store import Store, store_for
 from runner.working import cores, in_order
+from sandbox.capture import Base
+from sandbox.contents import MemoryContents, digest_of
+from sandbox.tree import Entry, Kind, apply_change, snapshot
 from tests.unit.runner.evidence_maker import (
-    BASE,
     ORIGIN,
-    PATCH,
     PROOFS,
-    TREE,
     WELL,
     Run,
     a_manifest,
@@ -39,6 +41,23 @@ _ASKED = 6
 _UNITS = ("candidate", "inspection", "tests")
 _CALLS = 40
 _PRINTED = 6_000
+
+
+def _base() -> Base:
+    """Make the base of all attempts: a source file among others."""
+    contents = MemoryContents()
+    files = {SOURCE: OLD} | {b"src/other_%d.py" % number: b"x = %d\n" % number for number in range(100)}
+    entries = tuple(
+        Entry(path=path, kind=Kind.FILE, sha256=contents.put(data), size=len(data)) for path, data in files.items()
+    )
+    return Base(digest=snapshot(entries, contents), commit="0" * 40, listings=contents)
+
+
+_NAME = "slugs.py"
+SOURCE = _NAME.encode()
+_HEAD = b"# Slugs.\ndef slug(text):\n"
+OLD = _HEAD + b"    return text\n"
+BASE = _base()
 
 
 class Untold(Store):
@@ -61,8 +80,12 @@ class Maker:
         os.fsync = _forget  # type: ignore[assignment]
         trial = begin(self.store, cell)
         run = _run(trial)
-        made = _submission(trial, run)
+        new, patch = _change(trial)
+        entry = Entry(path=SOURCE, kind=Kind.FILE, sha256=digest_of(new), size=len(new))
+        made = _submission(trial, run, apply_change(BASE.digest, (entry,), MemoryContents(BASE.listings)), patch)
+        tree = Tree(base_sha256=BASE.digest, tree_sha256=made.tree_sha256, changes=(change(entry),))
         files = {**submission_files(made, run), "launcher.json": _walls(trial)}
+        files |= {"tree.json": canonical(tree), "candidate.diff": patch}
         files["streams/stdout"] = _printed(trial) + os.urandom(self.bulk)
         digest = self.store.seal_submission(trial, files)
         return trial, digest, grade(self.store, made, digest, run)
@@ -77,7 +100,9 @@ def make_store(root: Path, attempts: int, *, bulk: int = 0) -> tuple[Store, Mani
         for name in names
         for number in range(1, each + 1)
     )
-    manifest = a_manifest(*names).model_copy(update={"attempts": each, "planned": plan})
+    bare = a_manifest(*names)
+    nominations = tuple(one.model_copy(update={"fixture_sha256": BASE.digest}) for one in bare.nominations)
+    manifest = bare.model_copy(update={"attempts": each, "planned": plan, "nominations": nominations})
     store = store_for(root, manifest)
     maker = Maker(store=Untold(**{each.name: getattr(store, each.name) for each in fields(store)}), bulk=bulk)
     cells = [Cell(candidate=one.candidate, nomination=one.nomination, attempt=one.attempt) for one in plan]
@@ -94,7 +119,7 @@ def _journal(made: Iterable[tuple[Trial, str, str]]) -> Iterator[bytes]:
         for state in State:
             if state is not State.VOID:
                 line = canonical(
-                    Entry(
+                    journal.Entry(
                         at_ms=1_000,
                         run="0" * 16,
                         trial=trial,
@@ -161,13 +186,23 @@ def _line(trial: Trial, number: int) -> LedgerLine:
     )
 
 
-def _submission(trial: Trial, run: Run) -> Submission:
+def _change(trial: Trial) -> tuple[bytes, bytes]:
+    """Give what an attempt makes of the one source file, and the patch in the form of our own."""
+    line = f"    return text  # {_seed(trial, 'source')}\n".encode()
+    new = _HEAD + line
+    names = (hashlib.sha1(b"blob %d\0%s" % (len(each), each), usedforsecurity=False).hexdigest() for each in (OLD, new))
+    old = b"".join(b" " + each for each in _HEAD.splitlines(keepends=True))
+    head = f"diff --git a/{_NAME} b/{_NAME}\nindex {next(names)}..{next(names)} 100644\n--- a/{_NAME}\n+++ b/{_NAME}\n"
+    return new, head.encode() + b"@@ -1,3 +1,3 @@\n" + old + b"-    return text\n+" + line
+
+
+def _submission(trial: Trial, run: Run, tree: str, patch: bytes) -> Submission:
     return Submission(
         trial=trial,
         origin=ORIGIN,
-        base_sha256=BASE,
-        tree_sha256=TREE,
-        patch_sha256=sha256(PATCH),
+        base_sha256=BASE.digest,
+        tree_sha256=tree,
+        patch_sha256=sha256(patch),
         failure=None,
         void=None,
         started_ms=1_000,

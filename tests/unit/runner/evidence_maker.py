@@ -247,9 +247,9 @@ def grade(store: Store, made: Submission, digest: str, run: Run) -> str:
         private_log=b"private",
     )
     result = TestsResult(termination=WELL if run.tests else BADLY, stdout=b"tests", stderr=b"")
-    tests = public_tests(result, tree=TREE)
-    hidden = ruling(verdict, evaluator="hidden", digest=EVALUATOR, tree=TREE)
-    policy = Policy(tree_sha256=TREE, violations=run.violations)
+    tests = public_tests(result, tree=made.tree_sha256)
+    hidden = ruling(verdict, evaluator="hidden", digest=EVALUATOR, tree=made.tree_sha256)
+    policy = Policy(tree_sha256=made.tree_sha256, violations=run.violations)
     rulings = () if run.fault is not None else (hidden,)
     parts = Parts(policy=policy, tests=tests, rulings=rulings, evaluators=(("hidden", EVALUATOR),), fault=run.fault)
     phases = Phases(public_tests=Spent(wall_ms=300), evaluators=Spent(wall_ms=400))

@@ -29,7 +29,7 @@ from sandbox.capture import Base
 from sandbox.contents import MemoryContents
 from sandbox.errors import PatchError
 from sandbox.patch import Repository
-from sandbox.tree import Entry, Kind, snapshot
+from sandbox.tree import Entry, Kind, apply_change, snapshot
 from tests.unit.runner.evidence_maker import (
     IDLER,
     PATCH,
@@ -387,6 +387,30 @@ def test_the_rebuilder_gives_the_tree_of_base_and_patch(tmp_path: Path) -> None:
     assert found.changes == (new,)
     with pytest.raises(PatchError):
         Rebuilder(repository, lambda _: base)("slugs", patch.replace(b"-old", b"-odd"))
+
+
+def test_a_plain_patch_is_put_onto_its_base_without_git_and_any_other_with_it(tmp_path: Path) -> None:
+    contents = MemoryContents()
+    files = {b"slugs.py": b"old\n", b"d/x": b"x\n"}
+    before = tuple(
+        Entry(path=path, kind=Kind.FILE, sha256=contents.put(data), size=len(data)) for path, data in files.items()
+    )
+    repository = Repository(tmp_path / "repository")
+    commit = repository.ingest(before, contents.get)
+    base = Base(digest=snapshot(before, contents), commit=commit, listings=contents)
+    nothing = Rebuilder(Repository(tmp_path / "nothing"), lambda _: base)
+    new = Entry(path=b"d/new", kind=Kind.FILE, sha256=contents.put(b"new\n"), size=4)
+    plain = repository.patch(commit, (new, Entry(path=b"slugs.py", kind=Kind.GONE)), contents.get)
+    found, told = nothing("slugs", plain), repository.apply(commit, plain).changes
+    assert (found.changes, found.tree_sha256) == (told, apply_change(base.digest, told, contents))
+    for odd in (
+        Entry(path=b"d", kind=Kind.LINK, target=b"x"),
+        Entry(path=b"slugs.py", kind=Kind.LINK, target=b"x"),
+    ):
+        patch = repository.patch(commit, (odd,), contents.get)
+        with pytest.raises(PatchError):
+            nothing("slugs", patch)
+        assert Rebuilder(repository, lambda _: base)("slugs", patch).changes
 
 
 ODD = (b"{}", b"null", b'"x"', b"1e5", b"\xef\xbb\xbf{}", b'{"schema":"cleanroom/seal/1"}', b"\xff\x00")
