@@ -28,10 +28,11 @@ which differ from code points beyond U+FFFF alone, and escapes in texts what JSO
 `tests/unit/runner/test_canonical.py` holds one against the other.
 """
 _EXACT = (1 << 53) - 1
-_DIGITS = bytes(ord("0") if chr(code).isdecimal() else ord(" ") for code in range(256))
-_LONG_NUMBER = b"0" * 16
-"""What a text with a greater integer has, once each digit is a 0; one with digests has it now and then."""
-_CONTAINERS = frozenset({dict, list})
+_SKETCH = bytes(
+    ord("0") if chr(code).isdecimal() else ord(":") if chr(code) in ":,[-" else ord(" ") for code in range(256)
+)
+_LONG_NUMBER = b":" + b"0" * 16
+"""What the sketch of a text with a greater integer has: each digit is a 0, what stands before numbers a colon."""
 
 _MEND = "restore the file from a copy; such a document is never edited by hand"
 
@@ -149,7 +150,7 @@ def _load_plain(data: bytes) -> object:
             return _ODD
     except ValueError:
         return _ODD
-    is_easy = data.isascii() and _LONG_NUMBER not in data.translate(_DIGITS)
+    is_easy = data.isascii() and _LONG_NUMBER not in data.translate(_SKETCH)
     return value if type(value) is dict and _is_plain(value, 0) and (is_easy or _is_exact(value)) else _ODD
 
 
@@ -160,13 +161,13 @@ def _is_plain(value: dict[str, object] | list[object], depth: int) -> bool:
         keys, inner = list(value), value.values()
         if keys != sorted(keys):
             return False
-    kinds = set(map(type, inner))
-    if float in kinds:
-        return False
-    if dict not in kinds and list not in kinds:
-        return True
-    below = (each for each in inner if type(each) in _CONTAINERS)
-    return depth < DEEPEST and all(_is_plain(each, depth + 1) for each in below)  # type: ignore[arg-type]
+    for each in inner:
+        kind = type(each)
+        if kind is float:
+            return False
+        if (kind is dict or kind is list) and (depth >= DEEPEST or not _is_plain(each, depth + 1)):  # type: ignore[arg-type]
+            return False
+    return True
 
 
 def _is_exact(value: object) -> bool:

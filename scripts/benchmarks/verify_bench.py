@@ -37,10 +37,10 @@ def figures() -> list[Figure]:
 def _many() -> Iterator[Figure]:
     bound = Measured(name="a clock", seconds=(_SECONDS,))
     with _folder() as root:
-        store, manifest = make_store(root, _ATTEMPTS)
+        store, manifest = make_store(root / "store", _ATTEMPTS)
         ours = Measured(name="verify", seconds=(_timed(lambda: _verify(store, manifest)),))
         yield Figure(what=f"{_ATTEMPTS} attempts verified", ours=ours, theirs=bound, most=1.0)
-        published = written(root / manifest.release, lay_out(store, manifest, {}), manifest.release)
+        published = written(root / "published" / manifest.release, lay_out(store, manifest, {}), manifest.release)
         ours = Measured(name="verify PATH", seconds=(_timed(lambda: _verify_published(published)),))
         yield Figure(what=f"{_ATTEMPTS} published attempts verified", ours=ours, theirs=bound, most=1.0)
         ours = Measured(name="aggregate", seconds=(_timed(lambda: aggregate(store, manifest)),))
