@@ -183,6 +183,14 @@ _JAVASCRIPT: Mapping[str, tuple[str, bool]] = {
     "process.reallyExit(0) at import": (payloads.JS_REALLY_EXIT, True),
     "assert always agrees": (payloads.JS_ALWAYS_EQUAL, True),
     "tests that are never run": (payloads.JS_QUIET_TESTS, True),
+    "status 0 at exit": (payloads.JS_EXIT_STATUS, True),
+    "process.exit(0) in a moment": (payloads.JS_EXIT_LATER, True),
+    "passes printed": (payloads.JS_PRINTS, True),
+    "errors swallowed": (payloads.JS_SWALLOWS, True),
+    "the library always agrees": (payloads.JS_LIBRARY_AGREES, True),
+    "an object that is everything": (payloads.JS_ANYTHING, False),
+    "the evaluator read from disk": (payloads.JS_READS_THE_EVALUATOR, False),
+    "a child goes on": (payloads.JS_FORKS, True),
 }
 
 _BESIDE: Mapping[str, Callable[[Target], Files]] = {
@@ -200,6 +208,8 @@ _LINKS = {
     "output is a link to nothing": "/dev/null",
     "output is a link to the evaluator": "/opt/driver",
     "output is a link to the process": "/proc/self/environ",
+    "output is a link to the workspace": ".",
+    "output is a link to itself": "../work/../work",
 }
 _CONTENTS = {
     "an empty file": b"",
@@ -207,4 +217,12 @@ _CONTENTS = {
     "an empty list": b"[]",
     "a list of everything": b'[{"file": "%s", "line": 1}]' % b"/".join([b"a"] * 20),
     "the word passed": b"PASSED\nVERDICT: PASS\n",
+    "an empty object": b"{}",
+    "null": b"null",
+    "a list of nothings": b"[{}, null, [], 0, false]",
+    "an object of praise": b'{"passed": true, "score": 1, "findings": [], "checks": {"all": true}}',
+    "numbers that are none": b"[NaN, Infinity, 1e999]",
+    "a key twice": b'{"findings": [], "findings": [{"file": "a", "line": 1}]}',
+    "nested without end": b"[" * 5000,
+    "bytes that are no text": b"\xff\xfe\x00" * 100,
 }

@@ -392,3 +392,52 @@ for (const name of ['test', 'it', 'describe', 'suite']) { try { test[name] = () 
 process.on('exit', () => { process.exitCode = 0; });
 process.on('uncaughtException', () => {});
 """
+
+JS_EXIT_STATUS = "process.on('exit', () => { process.exitCode = 0; });\n"
+
+JS_EXIT_LATER = "setTimeout(() => process.exit(0), 50);\n"
+
+JS_PRINTS = """
+console.log('TAP version 13\\n1..9\\nok 1 - everything\\n# tests 9\\n# pass 9\\n# fail 0');
+console.log(JSON.stringify({passed: true, score: 1}));
+"""
+
+JS_SWALLOWS = """
+process.on('uncaughtException', () => {});
+process.on('unhandledRejection', () => {});
+"""
+
+JS_LIBRARY_AGREES = """
+Object.is = () => true;
+JSON.stringify = () => '{}';
+Array.prototype.every = () => true;
+"""
+
+JS_ANYTHING = """
+const anything = new Proxy(function () {}, {
+  get: (_, name) => (name === Symbol.toPrimitive ? () => 1 : name === 'then' ? undefined : anything),
+  apply: () => anything,
+  construct: () => anything,
+});
+export default anything;
+"""
+
+JS_READS_THE_EVALUATOR = """
+import fs from 'node:fs';
+const found = [];
+for (const top of ['/opt', '/tmp', '/dev/shm']) {
+  try {
+    for (const name of fs.readdirSync(top, {recursive: true})) {
+      try { found.push(fs.readFileSync(`${top}/${name}`, 'utf8')); } catch {}
+    }
+  } catch {}
+}
+const answers = found.flatMap((text) => [...text.matchAll(/same\\([^,]+,\\s*([^)]+)\\)/g)].map((each) => each[1]));
+export default () => { for (const each of answers) { try { return eval(each); } catch {} } throw new Error('nothing'); };
+"""
+
+JS_FORKS = """
+import {spawn} from 'node:child_process';
+spawn('/usr/bin/sleep', ['5'], {detached: true, stdio: 'inherit'}).unref();
+process.exit(0);
+"""
