@@ -31,7 +31,7 @@ SIDE = Path(__file__).with_name("split_side")
 SIDE_TARGET = "/opt/side"
 DRIVER_TARGET = "/opt/driver"
 
-VERSION = 1
+VERSION = 2
 """Raised when the same conversation may be judged otherwise."""
 
 _PROGRAMS = (("PATH", "/usr/bin:/bin"), ("HOME", AGENT_HOME), ("LANG", "C.UTF-8"))

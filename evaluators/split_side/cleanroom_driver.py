@@ -227,18 +227,21 @@ def final_message() -> str | None:
 
 def same(found: object, wanted: object) -> bool:
     """Say whether two plain values are equal in value and in every type: 1 is neither True nor 1.0."""
-    if type(found) is not type(wanted):
-        return False
-    if isinstance(found, list | tuple) and isinstance(wanted, list | tuple):
-        return len(found) == len(wanted) and all(map(same, found, wanted))
-    if isinstance(found, dict) and isinstance(wanted, dict):
-        one, other = ({(type(key), key): value for key, value in each.items()} for each in (found, wanted))
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(found, Foreign) and isinstance(wanted, Foreign):
-        return found.kind == wanted.kind and same(found.value, wanted.value)
-    if isinstance(found, set | frozenset) and isinstance(wanted, set | frozenset):
-        return {(type(each), each) for each in found} == {(type(each), each) for each in wanted}
-    return found == wanted
+    return _spelled(found) == _spelled(wanted)
+
+
+def _spelled(value: object) -> str:
+    """Give a text that two plain values share if, and only if, they are the same; order counts where a type has one."""
+    name = type(value).__name__
+    if isinstance(value, list | tuple):
+        return f"{name}[{','.join(map(_spelled, value))}]"
+    if isinstance(value, dict):
+        return f"{name}[{','.join(sorted(f'{_spelled(key)}:{_spelled(each)}' for key, each in value.items()))}]"
+    if isinstance(value, set | frozenset):
+        return f"{name}[{','.join(sorted(map(_spelled, value)))}]"
+    if isinstance(value, Foreign):
+        return f"{value.kind}({_spelled(value.value)})"
+    return f"{name} {value!r}"
 
 
 UNDEFINED: Final = Foreign("undefined")

@@ -74,7 +74,7 @@ def decode(value: Json, depth: int = 0) -> object:
         raise NotPlainError("an unknown tag")
     try:
         return reader(inside, depth + 1)
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, LookupError) as error:
         raise NotPlainError(f"no {tag}") from error
 
 

@@ -433,7 +433,10 @@ for (const top of ['/opt', '/tmp', '/dev/shm']) {
   } catch {}
 }
 const answers = found.flatMap((text) => [...text.matchAll(/same\\([^,]+,\\s*([^)]+)\\)/g)].map((each) => each[1]));
-export default () => { for (const each of answers) { try { return eval(each); } catch {} } throw new Error('nothing'); };
+export default () => {
+  for (const each of answers) { try { return eval(each); } catch {} }
+  throw new Error('nothing was found');
+};
 """
 
 JS_FORKS = """

@@ -117,7 +117,8 @@ def test_submitted_code_finds_nothing_of_what_the_driver_expects(court: Court) -
     ],
 )
 def test_code_that_eats_gets_nothing(court: Court, code: str, cause: VerdictCause) -> None:
-    limits = Limits(wall=timedelta(seconds=3), memory_bytes=256 * MIB)
+    wall = timedelta(seconds=3 if cause is VerdictCause.TIMEOUT else 10)
+    limits = Limits(wall=wall, memory_bytes=256 * MIB)
     hungry = replace(court, bench=replace(court.bench, limits=limits))
     verdict = hungry.judge(code)
     assert verdict.score == 0

@@ -186,6 +186,8 @@ def test_only_true_itself_passes(tmp_path: Path, value: str) -> None:
         ("True", "1", False),
         ("[1, (2,)]", "[1, [2]]", False),
         ("{1: 'a'}", "{1: 'a'}", True),
+        ("{(1,)}", "{(True,)}", False),
+        ("{'b': 1, 'a': 2}", "{'a': 2, 'b': 1}", True),
     ],
 )
 def test_types_count_where_an_author_wants_them_to(tmp_path: Path, found: str, wanted: str, passed: bool) -> None:  # noqa: FBT001 - a table

@@ -105,6 +105,8 @@ def test_what_nests_too_deep_is_refused() -> None:
         {"float": "1e5"},
         {"complex": ["x", "1"]},
         {"complex": 1},
+        {"complex": []},
+        {"complex": {}},
     ],
 )
 def test_what_is_no_writing_of_a_value_is_refused(writing: object) -> None:
