@@ -50,7 +50,8 @@ class PlainRunning:
     def stop(self, why: Stop) -> None:
         if self.process.poll() is None:
             self.stopped = self.stopped or why
-            os.killpg(self.process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has ended by itself, and was waited for meanwhile
+                os.killpg(self.process.pid, signal.SIGKILL)
 
     def close_stdin(self) -> None:
         if self.stdin >= 0:
