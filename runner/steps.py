@@ -49,6 +49,7 @@ class Steps:
                 return
             if step.action is Action.RUN and (spent := self.attempts.runtime.purse.spent()) is not None:
                 self.exhausted = spent
+                self._close_lost(step)
                 self.tell(f"{place} {step.cell}: not run: the release's budget is used up: {spent}")
                 return
             self.tell(f"{place} {step}")
@@ -90,8 +91,7 @@ class Steps:
         cell, attempts = step.cell, self.attempts
         candidate = self.frozen.manifest.candidate(cell.candidate)
         staged = attempts.stages.staged(self._prepared(cell.nomination))
-        if step.lost is not None:
-            attempts.seal_lost(attempts.store.trial(cell, step.lost), staged)
+        self._close_lost(step)
         trial = attempts.store.trial(cell, step.number)
         if step.action is Action.GRADE:
             attempts.grade(trial, candidate, staged)
@@ -99,6 +99,12 @@ class Steps:
         elif step.action is Action.RUN:
             self.tries += 1
             attempts.run(trial, candidate, staged)
+
+    def _close_lost(self, step: Step) -> None:
+        """Seal a try whose runner was killed."""
+        if step.lost is not None:
+            staged = self.attempts.stages.staged(self._prepared(step.cell.nomination))
+            self.attempts.seal_lost(self.attempts.store.trial(step.cell, step.lost), staged)
 
     def _prepared(self, name: str) -> PreparedNomination:
         if not self._nominations:
