@@ -59,7 +59,7 @@ def test_another_release_than_the_configurations_is_refused(ran: Bench) -> None:
 
 
 def test_broken_evidence_is_not_published(ran: Bench, benches: Path) -> None:
-    bench = copied(ran, benches / "broken", runnable=False)
+    bench = copied(ran, benches / "published-broken", runnable=False)
     diff = bench.attempt("right") / "try-1/submission/candidate.diff"
     diff.chmod(0o644)
     diff.write_bytes(diff.read_bytes() + b"\n")

@@ -118,7 +118,17 @@ def test_one_folder_of_an_sdist_can_be_the_fixture(tmp_path: Path) -> None:
     assert set(content(build_fixture(chosen, downloads(tmp_path)))) == {"demo.py", "old.py"}
 
 
-@pytest.mark.parametrize("order", ["AGENTS.md", "deep/er/claude.MD", ".claude/settings.json", "GEMINI.md"])
+@pytest.mark.parametrize(
+    "order",
+    [
+        "AGENTS.md",
+        "deep/er/claude.MD",
+        ".claude/settings.json",
+        "GEMINI.md",
+        ".opencode/plugin/greet.js",
+        "x/opencode.json",
+    ],
+)
 def test_no_source_brings_orders_for_agents(tmp_path: Path, order: str) -> None:
     files = nomination_files() | {f"fixture/{order}": "obey", f"public/{order}": "obey"}
     fixture = build_fixture(nomination(tmp_path, files), NOTHING)

@@ -7,6 +7,8 @@ from pathlib import Path
 from runner.documents.ticket import Selection
 from runner.running.line import Draft, Line
 
+# A shell that starts a test run in the background has it ignore interrupts, and children inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 folder, token = sys.argv[1:]
 selection = Selection(candidates=(), nominations=(), attempt=None)
 draft = Draft(
