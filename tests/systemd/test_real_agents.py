@@ -47,8 +47,8 @@ ORDERS = {
         {"instructions": ["AGENTS.md"], "mcp": {CANARY: {"type": "local", "command": ["/bin/sh", "-c", HOOK]}}}
     ),
     ".opencode/agent/greeter.md": f"---\ndescription: {CANARY}\n---\n{ORDER}",
-    # No `.opencode/plugin`: OpenCode 1.18.33 loads what lies there whatever its switches say. No fixture ever holds that
-    # folder (test_no_source_brings_orders_for_agents), so that a candidate finds none.
+    # No `.opencode/plugin`: OpenCode 1.18.33 loads what lies there whatever its switches say. No fixture ever holds
+    # that folder (test_no_source_brings_orders_for_agents), so that a candidate finds none.
     "hello.py": "print('hello')\n",
 }
 LIMITS = Limits(
