@@ -24,7 +24,7 @@ from evaluators.calibration import (
 from evaluators.channel import read_channel
 from evaluators.errors import EvaluatorError
 from evaluators.model import Bench, EvaluatorSpec, Submission, Verdict
-from evaluators.options import as_values, read_names, read_wall, refuse_unknown
+from evaluators.options import as_values, read_names, read_texts, read_wall, refuse_unknown
 from evaluators.packing import pack_files
 from evaluators.private_files import PrivateFiles, read_private_files
 from evaluators.pytest_ruling import Run, check_it_started, rule
@@ -35,6 +35,9 @@ from sandbox.spec import KIB, MIB, PYTHON, WORKSPACE_ROOT, Limits, Mount, Role, 
 
 HARNESS = Path(__file__).with_name("pytest_harness.py")
 HARNESS_TARGET = "/opt/harness"
+
+EXPECTATIONS = ("fail_to_pass", "pass_to_pass")
+"""Options that name cases which the base must fail or pass; every case must pass with the solution anyway."""
 
 _ROUNDS = 3
 _KEY_BYTES = 32
@@ -194,7 +197,9 @@ def build_pytest_suite(spec: EvaluatorSpec, frozen: object = None) -> PytestSuit
     Raises:
         EvaluatorError: options, files or calibration are not what they must be.
     """
-    refuse_unknown(spec, {"wall_s", "plugins"})
+    refuse_unknown(spec, {"wall_s", "plugins", *EXPECTATIONS})
+    for field in EXPECTATIONS:
+        read_texts(spec, field)
     suite = PytestSuite(
         spec=spec,
         files=read_private_files(spec.folder),

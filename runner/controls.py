@@ -6,7 +6,9 @@ from typing import Literal, Protocol, runtime_checkable
 
 from evaluators.errors import EvaluatorError
 from evaluators.model import Bench, Evaluator, Submission, Verdict
+from evaluators.options import read_texts
 from evaluators.packing import NOTHING
+from evaluators.pytest_suite import EXPECTATIONS
 from evaluators.registry import build
 from runner.canonical import canonical, parse, sha256
 from runner.documents.controls import CalibratedEvaluator, Control, ControlsRecord, ControlVerdict
@@ -166,6 +168,8 @@ def run_controls(
         graded = grade(trial.submission(base), calibrated.evaluators)
         controls.append(_control(trial, graded, calibrated))
         problems += _broken(nomination, controls[-1])
+        if trial.kind == "base":
+            problems += _unexpected(nomination, graded)
     if problems:
         raise DocumentErrors(errors=tuple(problems))
     return ControlsRecord(
@@ -227,6 +231,19 @@ def _broken(nomination: Nomination, control: Control) -> Iterator[ControlError]:
     for verdict in failed:
         found = f"{control.name} ends as {verdict.cause}"
         yield _unmet(nomination, verdict.id, found, "an evaluator that passes it")
+
+
+def _unexpected(nomination: Nomination, graded: Graded) -> Iterator[ControlError]:
+    """Yield the cases of the base that do not end as the nomination's `fail_to_pass` and `pass_to_pass` say."""
+    ends = {True: "passes the base", False: "fails the base", None: "no such case"}
+    for spec in nomination.evaluators:
+        verdict = graded.verdicts.get(spec.id)
+        ended = {case.id: case.passed for case in () if verdict is None else verdict.cases}
+        for field, wanted in zip(EXPECTATIONS, (False, True), strict=True):
+            for name in read_texts(spec, field):
+                if ended.get(name) is not wanted:
+                    found = f"{field}: {name}: {ends[ended.get(name)]}"
+                    yield _unmet(nomination, spec.id, found, f"a case that {ends[wanted]}")
 
 
 def _unmet(nomination: Nomination, evaluator: str | None, found: str, expected: str) -> ControlError:

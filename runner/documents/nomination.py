@@ -221,7 +221,8 @@ class EvaluatorTable(Shape):
     kind: Identifier
     """What judges, and its options.
 
-    `pytest`, a hidden suite: `wall_s` (seconds; default: the release's limit), `plugins` (modules that pytest loads).
+    `pytest`, a hidden suite: `wall_s` (seconds; default: the release's limit), `plugins` (modules that pytest loads),
+    `fail_to_pass` and `pass_to_pass` (ids of hidden cases that the base must fail, and pass, when it is frozen).
     With `sites` (a table: a site's name -> its test modules) each site is judged by itself, `guards` (test modules) in
     every one; the score is the part of the sites that is fixed, and `pass_threshold` ("1") of it passes.
 

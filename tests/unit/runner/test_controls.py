@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.model import Assurance, Bench, Evaluator, Submission, Verdict, VerdictCause
+from evaluators.model import Assurance, Bench, Case, Evaluator, Submission, Verdict, VerdictCause
 from runner.canonical import canonical, sha256
 from runner.controls import Calibrated, Graded, Trial, read_record, run_controls, trials
 from runner.documents.controls import CalibratedEvaluator
@@ -26,11 +26,11 @@ WRONG = PATCH.replace("len(text.split())", "1 + text.count(' ')")
 LEARNED = CalibratedEvaluator(id="hidden", kind="pytest", sha256="1" * 64, cases=("a", "b"), calibration=None)
 
 
-def verdict(*, passed: bool) -> Verdict:
+def verdict(*, passed: bool, cases: tuple[Case, ...] = ()) -> Verdict:
     return Verdict(
         cause=VerdictCause.PASSED if passed else VerdictCause.FAILED,
         assurance=Assurance.IN_PROCESS,
-        cases=(),
+        cases=cases,
         score=Decimal(int(passed)),
         duration_ms=17,
     )
@@ -168,3 +168,33 @@ def test_a_record_is_read_back_only_if_it_is_the_frozen_one(tmp_path: Path) -> N
     assert read_record(data, "record.json", sha256(data)) == record
     with pytest.raises(ControlError, match="restore it"):
         read_record(data.replace(b'"public_tests":true', b'"public_tests":false', 1), "record.json", sha256(data))
+
+
+@dataclass
+class CaseGrading(FakeGrading):
+    """The same, with two hidden cases: of the base `a` fails and `b` passes."""
+
+    def __call__(self, submission: Submission, evaluators: tuple[Evaluator, ...]) -> Graded:
+        public, passed = self.ends[submission.tree_digest]
+        said = verdict(passed=passed, cases=(Case(id="a", passed=passed), Case(id="b", passed=True)))
+        return Graded(public_tests=public, verdicts={each.id: said for each in evaluators})
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ('fail_to_pass = ["a"]\npass_to_pass = ["b"]', None),
+        ('fail_to_pass = ["b"]', "fail_to_pass: b: passes the base"),
+        ('pass_to_pass = ["a"]', "pass_to_pass: a: fails the base"),
+        ('fail_to_pass = ["c"]', "fail_to_pass: c: no such case"),
+    ],
+)
+def test_cases_of_the_base_end_as_the_nomination_says(tmp_path: Path, options: str, told: str | None) -> None:
+    text = NOMINATION.replace('kind = "pytest"', f'kind = "pytest"\n{options}')
+    nomination, named, known = set_up(tmp_path, {"nomination.toml": text})
+    grading = CaseGrading(ends_of(named))
+    if told is None:
+        assert run_controls(nomination, known, BASE, calibrated(), grading).nomination == "wordcount"
+        return
+    with pytest.raises(DocumentErrors, match=told):
+        run_controls(nomination, known, BASE, calibrated(), grading)
