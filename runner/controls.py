@@ -238,7 +238,7 @@ def _unexpected(nomination: Nomination, graded: Graded) -> Iterator[ControlError
     ends = {True: "passes the base", False: "fails the base", None: "no such case"}
     for spec in nomination.evaluators:
         verdict = graded.verdicts.get(spec.id)
-        ended = {case.id: case.passed for case in () if verdict is None else verdict.cases}
+        ended = {case.id: case.passed for case in (() if verdict is None else verdict.cases)}
         for field, wanted in zip(EXPECTATIONS, (False, True), strict=True):
             for name in read_texts(spec, field):
                 if ended.get(name) is not wanted:
