@@ -2,7 +2,7 @@
 
 import difflib
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
@@ -16,7 +16,7 @@ from runner.nomination import nomination_digest
 from runner.release import PreparedNomination
 from runner.staging import Staged, roomy
 from runner.validating.cheats import Cheat, Target, cheats
-from runner.validating.mutants import Mutant, mutants
+from runner.validating.mutants import Mutant, javascript_mutants, mutants
 from runner.validating.rates import upper_bound
 from runner.validating.telling import told_away
 from sandbox.api import Pack
@@ -181,15 +181,21 @@ def _flakes(first: Mapping[str, Verdicts], other: Mapping[str, Verdicts]) -> int
 
 
 def _mutants(place: Ground) -> Iterator[Mutant]:
-    changed = [each for each in place.prepared.solution.change.entries if _is_python(each)]
+    changed = [each for each in place.prepared.solution.change.entries if _maker(each) is not None]
     for entry in changed:
         after = place.prepared.solution.change.blobs(entry.sha256 or "")
         before = _before(place, entry.path)
-        yield from mutants(entry.path.decode(), after, _new_lines(before, after), max(1, MUTANTS // len(changed)))
+        make = _maker(entry) or mutants
+        yield from make(entry.path.decode(), after, _new_lines(before, after), max(1, MUTANTS // len(changed)))
 
 
-def _is_python(entry: Entry) -> bool:
-    return entry.kind is Kind.FILE and entry.path.endswith(b".py")
+def _maker(entry: Entry) -> Callable[[str, bytes, Collection[int], int], tuple[Mutant, ...]] | None:
+    """Give what makes mutants of a file; None where nothing does."""
+    if entry.kind is not Kind.FILE:
+        return None
+    if entry.path.endswith((b".js", b".mjs", b".cjs")):
+        return javascript_mutants
+    return mutants if entry.path.endswith(b".py") else None
 
 
 def _before(place: Ground, path: bytes) -> bytes:
