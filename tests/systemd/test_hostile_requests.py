@@ -106,7 +106,7 @@ class Mad:
     def holds(self) -> tuple[list[str], list[str], list[str]]:
         """List what the keeper has open, what is mounted where it is, and what stands where it writes."""
         own = Path(f"/proc/{self.pid}")
-        opened = sorted(re.sub(r"\d+", "N", str(each.readlink())) for each in (own / "fd").iterdir())
+        opened = sorted(re.sub(r"\d+", "N", link) for link in links(own / "fd"))
         mounts = [line.split(" ")[4] for line in (own / "mountinfo").read_text().splitlines()]
         root = own / "root"
         beside = ("", "run", "opt", "etc", str(self.state)[1:], f"{self.state}/run/rooms"[1:])
@@ -131,6 +131,13 @@ def mad(state: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mad]:
         mad.held = mad.holds()
         yield mad
     assert said.read_text() == ""
+
+
+def links(folder: Path) -> Iterator[str]:
+    """Tell where each link of a folder leads that is not gone again meanwhile."""
+    for each in folder.iterdir():
+        with suppress(FileNotFoundError):
+            yield str(each.readlink())
 
 
 @contextmanager
