@@ -5,13 +5,13 @@ alone (evaluators/split_side), so that expected values never stand where submitt
 """
 
 import base64
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
+from evaluators.digests import digest_of, file_digests
 from evaluators.driven_ruling import Scale, refuse, rule
 from evaluators.errors import EvaluatorError, OptionError
 from evaluators.exit_status import ExitStatus, build_exit_status
@@ -66,11 +66,11 @@ class Driven:
         whole = {
             "kind": self.spec.kind,
             "version": VERSION,
-            "side": _digests(self.side),
-            "files": _digests(self.files),
+            "side": file_digests(self.side),
+            "files": file_digests(self.files),
             "options": as_values(self.spec.options),
         }
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+        return digest_of(whole)
 
     def expected_cases(self) -> tuple[str, ...]:
         """Ids of the declared cases, in order."""
@@ -178,10 +178,6 @@ def _content(submission: Submission, question: Frame) -> Frame:
 def read_side() -> dict[str, bytes]:
     """Read the programs of both sides."""
     return {path.name: path.read_bytes() for path in sorted(SIDE.iterdir()) if path.suffix in {".py", ".mjs"}}
-
-
-def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    return {path: hashlib.sha256(content).hexdigest() for path, content in files.items()}
 
 
 def build_checks(spec: EvaluatorSpec, frozen: object = None) -> Driven:

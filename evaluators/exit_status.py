@@ -3,13 +3,12 @@
 Submitted code that is run by it can end with status 0 whenever it likes. Verdicts say so (`exit_code`), and lint warns.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 
+from evaluators.digests import digest_of, file_digests
 from evaluators.errors import EvaluatorError, OptionError
 from evaluators.model import Assurance, Bench, Case, EvaluatorSpec, Submission, Verdict, VerdictCause
 from evaluators.options import as_values, is_relative, read_wall, refuse_unknown
@@ -45,9 +44,9 @@ class ExitStatus:
         whole = {
             "kind": self.spec.kind,
             "options": as_values(self.spec.options),
-            "files": {path: hashlib.sha256(content).hexdigest() for path, content in self.files.items()},
+            "files": file_digests(self.files),
         }
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+        return digest_of(whole)
 
     def expected_cases(self) -> tuple[str, ...]:
         """One case: how the command ends."""

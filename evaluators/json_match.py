@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from evaluators.digests import digest_of
 from evaluators.errors import EvaluatorError, OptionError
 from evaluators.json_reading import MOST_BYTES, NotJsonError, read_json
 from evaluators.model import Assurance, Bench, Case, EvaluatorSpec, Submission, Verdict, VerdictCause
@@ -50,7 +51,7 @@ class JsonMatch:
             "options": as_values(self.spec.options),
             "expected": self.expected_sha256,
         }
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+        return digest_of(whole)
 
     def expected_cases(self) -> tuple[str, ...]:
         """One case: the whole value."""

@@ -4,10 +4,9 @@ The tests reach the submission through `cleanroom-driver` alone, in another unit
 process with the runner, its assertions or its report: what it does to its own `assert` or `node:test` moves nothing.
 """
 
-import hashlib
-import json
 from dataclasses import dataclass, replace
 
+from evaluators.digests import digest_of
 from evaluators.driven import Driven, read_side
 from evaluators.driven_ruling import Scale, rule
 from evaluators.errors import EvaluatorError, OptionError
@@ -35,7 +34,7 @@ class NodeTest:
     def digest(self) -> str:
         """SHA-256 over both sides' programs, private files, options and expected cases."""
         whole = {"driven": self.driven.digest(), "tests": self.driven.tests, "cases": self.cases}
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+        return digest_of(whole)
 
     def expected_cases(self) -> tuple[str, ...]:
         """Ids of the hidden cases, in order."""

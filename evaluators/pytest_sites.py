@@ -5,12 +5,11 @@ sites that are fixed. Guards are in every site: whoever breaks one of them has f
 part of the score by itself, each must have twins enough that guessing which test is the twin does not pay.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, Decimal
 
+from evaluators.digests import digest_of
 from evaluators.errors import EvaluatorError, OptionError
 from evaluators.model import Assurance, Bench, Case, EvaluatorSpec, Submission, Verdict, VerdictCause
 from evaluators.options import as_values, read_fraction, read_groups, read_texts
@@ -51,7 +50,7 @@ class SitedSuite:
             "options": as_values(self.spec.options),
             "sites": {name: suite.digest() for name, suite in self.sites.items()},
         }
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+        return digest_of(whole)
 
     def expected_cases(self) -> tuple[str, ...]:
         """Every site's cases, each with its site's name before it."""

@@ -22,6 +22,7 @@ from evaluators.calibration import (
     parse_calibration,
 )
 from evaluators.channel import read_channel
+from evaluators.digests import digest_of, file_digests
 from evaluators.errors import EvaluatorError
 from evaluators.model import Bench, EvaluatorSpec, Submission, Verdict
 from evaluators.options import as_values, read_names, read_texts, read_wall, refuse_unknown
@@ -62,7 +63,7 @@ class PytestSuite:
 
     def digest(self) -> str:
         """SHA-256 over harness, private files, options, expected cases and the way twins are made."""
-        contents = {path: hashlib.sha256(content).hexdigest() for path, content in self.files.contents().items()}
+        contents = file_digests(self.files.contents())
         whole = {
             "kind": self.spec.kind,
             "harness": hashlib.sha256(self.harness).hexdigest(),
@@ -71,7 +72,7 @@ class PytestSuite:
             "options": as_values(self.spec.options),
             "calibration": None if self.calibration is None else calibration_document(self.calibration),
         }
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+        return digest_of(whole)
 
     def expected_cases(self) -> tuple[str, ...]:
         """Ids of the hidden cases, in order."""

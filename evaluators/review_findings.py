@@ -1,10 +1,10 @@
 """Evaluator `review-findings`: a review of seeded code, judged by where it finds fault. Nothing is run."""
 
 import hashlib
-import json
 from dataclasses import dataclass
 from decimal import Decimal
 
+from evaluators.digests import digest_of
 from evaluators.errors import EvaluatorError
 from evaluators.json_reading import MOST_BYTES, NotJsonError, read_json
 from evaluators.model import Assurance, Bench, Case, EvaluatorSpec, Submission, Verdict, VerdictCause
@@ -63,7 +63,7 @@ class ReviewFindings:
             "options": as_values(self.spec.options),
             "key": self.key_sha256,
         }
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+        return digest_of(whole)
 
     def expected_cases(self) -> tuple[str, ...]:
         """One case a planted bug."""

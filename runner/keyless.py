@@ -1,12 +1,12 @@
 """The clean room without a provider and without a key: for what works on sealed evidence."""
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from runner.attempt import Attempts
 from runner.bundles.bundle import Bundle
+from runner.clock import now_ms
 from runner.documents.runtimes import RuntimeName
 from runner.errors import UsageError
 from runner.freezer import Frozen, accounts_of
@@ -39,7 +39,7 @@ def keyless_room(
         folder = frozen.inputs.places.state
         sandbox = stack.enter_context(open_sandbox(folder, accounts_of(frozen.inputs.config)))
         host = host_now(sandbox.facts())
-        prover = Prover(sandbox=sandbox, host=host, state=folder, clock=_now, may_prove=os.geteuid() == 0)
+        prover = Prover(sandbox=sandbox, host=host, state=folder, clock=now_ms, may_prove=os.geteuid() == 0)
         proofs = prover.required(tell)
         keep_copies(store.root / store.release, proofs)
         yield Attempts(
@@ -56,13 +56,9 @@ def keyless_room(
             stages=Stages(sandbox=sandbox, workbench=frozen.workbench, limits=frozen.manifest.limits),
             proofs=digests(proofs),
             patches=_no_patches,
-            clock=_now,
+            clock=now_ms,
         )
 
 
 def _no_patches(candidate: Candidate, _staged: Staged) -> Solution:
     raise UsageError(f"{candidate.id} applies a patch, and is not run again")
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

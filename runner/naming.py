@@ -24,6 +24,11 @@ def named_try(store: Store, manifest: Manifest, wanted: str) -> Trial:
     return trial
 
 
+def name_of(trial: Trial) -> str:
+    """Give a try's whole name."""
+    return f"{trial.candidate}/{trial.nomination}/attempt-{trial.attempt}/try-{trial.try_}"
+
+
 def _names(store: Store, manifest: Manifest) -> Iterator[tuple[str, Trial]]:
     """Name every try that was begun; an attempt's own name means its last."""
     for cell in planned(manifest):

@@ -1,7 +1,6 @@
 """The pilot: every planned attempt of a frozen release, one after another, from wherever the last run ended."""
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from runner.agents.registry import AGENTS
 from runner.attempt import Attempts
 from runner.bundles.bundle import Bundle
 from runner.bundles.held import load_runtimes
+from runner.clock import now_ms
 from runner.documents.keys import KeyRole
 from runner.documents.runtimes import RuntimeName
 from runner.errors import DocumentError, UsageError
@@ -107,8 +107,8 @@ def store_of(frozen: Frozen, scribe: Scribe | None = None) -> Store:
 
 def kept_store(frozen: Frozen, tell: Tell) -> Store:
     """Give the store to write into; the runner's key, which signs its journal, is made where there is none."""
-    keys = KeyStore(folder=frozen.inputs.places.state / KEYS, clock=_now)
-    return store_of(frozen, Scribe(clock=_now, signer=keys.ensure(KeyRole.RUNNER, tell)))
+    keys = KeyStore(folder=frozen.inputs.places.state / KEYS, clock=now_ms)
+    return store_of(frozen, Scribe(clock=now_ms, signer=keys.ensure(KeyRole.RUNNER, tell)))
 
 
 def run_pilot(
@@ -236,7 +236,7 @@ def _attempts(
         folder = frozen.inputs.places.state
         sandbox = stack.enter_context(open_sandbox(folder, accounts_of(config)))
         host = host_now(sandbox.facts())
-        prover = Prover(sandbox=sandbox, host=host, state=folder, clock=_now, may_prove=os.geteuid() == 0)
+        prover = Prover(sandbox=sandbox, host=host, state=folder, clock=now_ms, may_prove=os.geteuid() == 0)
         proofs = prover.required(tell)
         keep_copies(store.root / store.release, proofs)
         urls = {name: stack.enter_context(address(settings, route)) for name, route in used.items()}
@@ -260,13 +260,9 @@ def _attempts(
             stages=Stages(sandbox=room, workbench=frozen.workbench, limits=frozen.manifest.limits),
             proofs=digests(proofs),
             patches=_Patches(settings=settings, frozen=frozen),
-            clock=_now,
+            clock=now_ms,
         )
         yield attempts, room
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _purse(frozen: Frozen, store: Store) -> Purse:

@@ -1,6 +1,5 @@
 """Grading sealed submissions again, without model and key: what is sealed stays, a new grading stands beside it."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ from runner.evaluation import reopen
 from runner.freezer import Frozen
 from runner.journal import sole_writer
 from runner.keyless import keyless_room
-from runner.naming import named_try
+from runner.naming import name_of, named_try
 from runner.pilot import kept_store, store_of
 from runner.recovering import counted
 from runner.release import PreparedNomination
@@ -58,8 +57,7 @@ def submitted_tries(store: Store, frozen: Frozen, wanted: tuple[str, ...]) -> tu
         trials = tuple(each for each in every if _has_submission(store, each))
     for trial in trials:
         if not _has_submission(store, trial):
-            name = f"{trial.candidate}/{trial.nomination}/attempt-{trial.attempt}/try-{trial.try_}"
-            raise UsageError(f"{name} left no submission, so that there is nothing to grade; name another try")
+            raise UsageError(f"{name_of(trial)} left no submission: there is nothing to grade; name another try")
     if not trials:
         raise UsageError("no attempt of this release has left a submission yet; run: runner pilot")
     return trials
@@ -131,7 +129,3 @@ def _check_names(frozen: Frozen, nomination: str, evaluators: tuple[str, ...]) -
 
 def _prepared(frozen: Frozen, nomination: str) -> PreparedNomination:
     return next(each for each in frozen.prepared.nominations if each.nomination.id == nomination)
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

@@ -1,6 +1,5 @@
 """Running an attempt's agent again, against what was recorded of it in its provider's place. Writes no evidence."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from runner.agents.registry import AGENTS
 from runner.artifacts import Sealed
 from runner.bundles.bundle import Bundle
 from runner.bundles.held import fact_of, load_runtimes
+from runner.clock import now_ms
 from runner.documents.evidence import Submission
 from runner.documents.runtimes import RuntimeName
 from runner.documents.seal import SealKind, Trial
@@ -99,7 +99,7 @@ def replay(settings: Settings, frozen: Frozen, store: Store, wanted: str, tell: 
         trail = Trail(
             trial=found.trial,
             candidate=candidate,
-            started_ms=_now(),
+            started_ms=now_ms(),
             ledger=folder / LEDGER,
             played=sealed.folder,
         )
@@ -161,7 +161,3 @@ def _notes(document: Submission, bundles: Mapping[RuntimeName, Bundle]) -> Itera
     facts = [fact_of(bundle) for bundle in bundles.values()]
     if origin.runtime is not None and origin.runtime not in facts:
         yield f"the agent's program is not the recorded one ({origin.runtime.tree_sha256})"
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from runner.cli.privilege import need_keeper
-from runner.documents.seal import Trial
 from runner.freezer import load_frozen
+from runner.naming import name_of
 from runner.outcome import Outcome
 from runner.regrading import Regraded, Ruled, look_again, regrade
 from runner.settings import host_settings
@@ -48,20 +48,16 @@ def _tell(line: str) -> None:
     click.echo(line, err=True)
 
 
-def _name(trial: Trial) -> str:
-    return f"{trial.candidate}/{trial.nomination}/attempt-{trial.attempt}/try-{trial.try_}"
-
-
 def _line(regraded: Regraded) -> str:
     grading = regraded.grading
     counts = "it counts" if regraded.counts else "it does not count: the release counts another one"
-    return f"{_name(regraded.trial)}: {grading.id}: {grading.outcome}: {grading.reason} ({counts})"
+    return f"{name_of(regraded.trial)}: {grading.id}: {grading.outcome}: {grading.reason} ({counts})"
 
 
 def _facts(regraded: Regraded) -> dict[str, object]:
     grading = regraded.grading
     return {
-        "attempt": _name(regraded.trial),
+        "attempt": name_of(regraded.trial),
         "grading": grading.id,
         "outcome": grading.outcome.value,
         "solved": grading.solved,
@@ -73,13 +69,13 @@ def _facts(regraded: Regraded) -> dict[str, object]:
 
 def _ruled_line(ruled: Ruled) -> str:
     verdict = ruled.verdict
-    return f"{_name(ruled.trial)}: {ruled.evaluator}: {verdict.cause} ({verdict.assurance}): {verdict.detail}"
+    return f"{name_of(ruled.trial)}: {ruled.evaluator}: {verdict.cause} ({verdict.assurance}): {verdict.detail}"
 
 
 def _ruled_facts(ruled: Ruled) -> dict[str, object]:
     verdict = ruled.verdict
     return {
-        "attempt": _name(ruled.trial),
+        "attempt": name_of(ruled.trial),
         "evaluator": ruled.evaluator,
         "cause": verdict.cause.value,
         "assurance": verdict.assurance.value,

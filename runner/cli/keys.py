@@ -1,12 +1,12 @@
 """`runner keys`: what signs for this host."""
 
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from runner.canonical import canonical
+from runner.clock import now_ms
 from runner.config import load_config
 from runner.documents.keys import KeyRecord, KeyRole, KeyStatus
 from runner.inputs import find_places
@@ -24,7 +24,7 @@ ROLES = click.Choice([role.value for role in KeyRole])
 def host_keys(config: Path | None) -> KeyStore:
     """Give the keys below the state that a configuration names."""
     settings = host_settings(config)
-    return KeyStore(folder=find_places(load_config(settings.config), settings).state / KEYS, clock=_now)
+    return KeyStore(folder=find_places(load_config(settings.config), settings).state / KEYS, clock=now_ms)
 
 
 @click.group()
@@ -91,7 +91,7 @@ def rotate_key(
 def revoke(config: Path | None, *, keyid: str, reason: str, since: str | None) -> None:
     """Say that what a key signed since a time does not count (KEYID: the beginning of its name)."""
     store = host_keys(config)
-    done = store.revoke(keyid, _now() if since is None else _moment(since), reason)
+    done = store.revoke(keyid, now_ms() if since is None else _moment(since), reason)
     click.echo(f"{done.role} key {done.keyid} is revoked since {moment(done.revoked_ms or 0)}")
     click.echo("tell whoever verifies: give them what 'runner keys show --json' prints now")
 
@@ -131,7 +131,3 @@ def _moment(text: str) -> int:
     except ValueError as error:
         raise click.BadParameter(f"{text!r} is no time", param_hint="--since") from error
     return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

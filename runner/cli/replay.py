@@ -8,6 +8,7 @@ import click
 
 from runner.cli.privilege import need_keeper
 from runner.freezer import load_frozen
+from runner.naming import name_of
 from runner.pilot import store_of
 from runner.replay import Replayed
 from runner.replay import replay as run_again
@@ -38,7 +39,7 @@ def replay(config: Path | None, attempt: str, as_json: bool) -> int:  # noqa: FB
 
 def _lines(replayed: Replayed) -> Iterator[str]:
     trial = replayed.trial
-    name = f"{trial.candidate}/{trial.nomination}/attempt-{trial.attempt}/try-{trial.try_}"
+    name = name_of(trial)
     for each in replayed.comparisons:
         yield f"{name}: {each.answered} of {each.recorded} recorded answers were asked for again"
     yield f"the agent's unit ended: {replayed.ended}"

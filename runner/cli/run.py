@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import time
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ from secrets import token_hex
 import click
 
 from runner.cli.privilege import need_keeper
+from runner.clock import now_ms
 from runner.documents.ticket import Selection
 from runner.dry_run import Rehearsal, rehearsal_text, rehearse
 from runner.freezer import load_frozen
@@ -133,7 +133,7 @@ def _draft(inputs: Inputs, wanted: Wanted, token: str, log: Path | None) -> Draf
         release=inputs.config.release,
         store=inputs.places.store,
         selection=selection,
-        asked_ms=time.time_ns() // 1_000_000,
+        asked_ms=now_ms(),
         log=log,
     )
 

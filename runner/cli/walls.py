@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -10,6 +9,7 @@ from rich.console import Console
 
 from runner.canonical import canonical, sha256
 from runner.cli.privilege import need_root
+from runner.clock import now_ms
 from runner.config import load_config
 from runner.documents.proof import ProofSet, SandboxProof
 from runner.errors import VerificationError
@@ -44,9 +44,7 @@ def _verify(settings: Settings, which: ProofSet, *, as_json: bool) -> int:
     config = load_config(settings.config)
     state = find_places(config, settings).state
     with open_sandbox(state, accounts_of(config)) as sandbox:
-        prover = Prover(
-            sandbox=sandbox, host=host_now(sandbox.facts()), state=state, clock=lambda: time.time_ns() // 1_000_000
-        )
+        prover = Prover(sandbox=sandbox, host=host_now(sandbox.facts()), state=state, clock=now_ms)
         return show(prover, which, settings, as_json=as_json)
 
 

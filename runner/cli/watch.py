@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from runner.cli.evidence import find_evidence
+from runner.clock import now_ms
 from runner.documents.manifest import Manifest
 from runner.documents.ticket import Ticket
 from runner.inputs import Inputs, load_inputs
@@ -33,23 +34,23 @@ def status(config: Path | None, follow: bool, as_json: bool) -> int:  # noqa: FB
     inputs, manifest, store = find_evidence(host_settings(config))
     watch, line, before = Watch(store=store, manifest=manifest), Line(), None
     while True:
-        pilots, now_ms = line.living(), time.time_ns() // 1_000_000
+        pilots, at_ms = line.living(), now_ms()
         own = pilots_of(store.release, store.root, pilots)
         pilot = own[0] if own and own[0] == pilots[0] else None
-        progress = watch.look(pilot, () if pilot is None else _asked(inputs, manifest, pilot), now_ms)
+        progress = watch.look(pilot, () if pilot is None else _asked(inputs, manifest, pilot), at_ms)
         seen = replace(progress, left_ms=None), pilots
         if seen != before:
-            click.echo(_words(progress, pilots, now_ms, as_json=as_json, is_first=before is None), nl=False)
+            click.echo(_words(progress, pilots, at_ms, as_json=as_json, is_first=before is None), nl=False)
         if not follow or not own:
             return 0
         before = seen
         time.sleep(_FOLLOW_SECONDS)
 
 
-def _words(progress: Progress, pilots: tuple[Ticket, ...], now_ms: int, *, as_json: bool, is_first: bool) -> str:
+def _words(progress: Progress, pilots: tuple[Ticket, ...], at_ms: int, *, as_json: bool, is_first: bool) -> str:
     if as_json:
         return json.dumps(document(progress, pilots)) + "\n"
-    return report(progress, pilots, now_ms) if is_first else f"{change(progress, pilots, now_ms)}\n"
+    return report(progress, pilots, at_ms) if is_first else f"{change(progress, pilots, at_ms)}\n"
 
 
 def _asked(inputs: Inputs, manifest: Manifest, pilot: Ticket) -> tuple[Cell, ...]:

@@ -1,11 +1,11 @@
 """The judging of a release: what was sealed is shown to judges, and what they say is kept beside it. Nothing else."""
 
 import os
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from runner.clock import now_ms
 from runner.documents.judging import UnscoredWhy
 from runner.documents.manifest import Manifest
 from runner.errors import DocumentError, UsageError
@@ -209,7 +209,7 @@ def _booth(settings: Settings, hearing: Hearing, judges: Mapping[str, Judge], te
         folder = frozen.inputs.places.state
         sandbox = stack.enter_context(open_sandbox(folder, accounts_of(frozen.inputs.config)))
         host = host_now(sandbox.facts())
-        prover = Prover(sandbox=sandbox, host=host, state=folder, clock=_now, may_prove=os.geteuid() == 0)
+        prover = Prover(sandbox=sandbox, host=host, state=folder, clock=now_ms, may_prove=os.geteuid() == 0)
         keep_copies(store.root / store.release, prover.required(tell))
         yield Booth(
             sandbox=sandbox,
@@ -230,7 +230,3 @@ def _done(hearing: Hearing, tally: Tally) -> Done:
         skipped=len(hearing.plan.document.skipped),
         askings=len(hearing.questions),
     )
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

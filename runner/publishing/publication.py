@@ -1,12 +1,12 @@
 """`runner publish` as a whole: evidence verified, laid out, scanned; then written once, signed and logged."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 from runner.canonical import sha256
+from runner.clock import now_ms
 from runner.documents.keys import KeyRole
 from runner.documents.manifest import Manifest
 from runner.durable import leftovers, read_regular
@@ -121,7 +121,7 @@ def publish_release(settings: Settings, wanted: Wanted, tell: Tell) -> Publicati
             raise OtherReleaseError(file=frozen.inputs.file, found=frozen.manifest.release, expected=wanted.release)
         places = frozen.inputs.places
         store = store_for(places.store, frozen.manifest)
-        keys = KeyStore(folder=places.state / KEYS, clock=_now)
+        keys = KeyStore(folder=places.state / KEYS, clock=now_ms)
         _verify(store, frozen, keys)
     context = scan_context(frozen.inputs, settings)
     allow = allow_file(settings.config)
@@ -242,7 +242,3 @@ def sealed_folders(store: Store, manifest: Manifest) -> Iterator[Path]:
             folder = store.folder(store.trial(cell, number))
             every = (folder / SUBMISSION, folder / VOID, *grading_folders(folder))
             yield from (each for each in every if each.is_dir())
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000
