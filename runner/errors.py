@@ -61,10 +61,13 @@ class UnknownNameError(UsageError):
     wanted: str
     near: tuple[str, ...]
     known: int
+    listed: str | None = None
+    """The command that lists them all."""
 
     def __str__(self) -> str:
         hint = f"did you mean {', '.join(self.near)}?" if self.near else f"the release has {self.known} to choose from"
-        return f"no {self.noun} is called {self.wanted!r}; {hint}"
+        more = "" if self.listed is None else f"; see them all: {self.listed}"
+        return f"no {self.noun} is called {self.wanted!r}; {hint}{more}"
 
 
 class FixtureError(DocumentError):

@@ -17,6 +17,7 @@ _COMMANDS = {
     "evaluate": ("runner.cli.evaluate", "Grade sealed submissions again, as new gradings."),
     "status": ("runner.cli.watch", "Say how far a release has come, and what its pilots do."),
     "stop": ("runner.cli.watch", "End a release's pilots, after their current attempt or now."),
+    "show": ("runner.cli.show", "Show what happened in an attempt, or what two differ in."),
     "replay": ("runner.cli.replay", "Run an attempt's agent again, against its recording."),
     "verify": ("runner.cli.evidence", "Check a release's evidence from its files alone."),
     "aggregate": ("runner.cli.evidence", "Make the table from sealed evidence, and print it."),

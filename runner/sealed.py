@@ -1,0 +1,24 @@
+"""A frozen release and its evidence, found without what it was made of: nominations may have changed since."""
+
+from runner.config import load_config
+from runner.documents.manifest import Manifest
+from runner.freezer import RELEASES, NotFrozenError
+from runner.inputs import find_places
+from runner.release import load_manifest, manifest_path
+from runner.settings import Settings
+from runner.store import Store, store_for
+
+
+def find_sealed(settings: Settings, release: str | None = None) -> tuple[Manifest, Store]:
+    """Find a release's manifest and its store, to be read; by default of the release that is configured.
+
+    Raises:
+        NotFrozenError: no such release was frozen in this checkout.
+    """
+    config = load_config(settings.config)
+    wanted = release or config.release
+    path = manifest_path(settings.checkout / RELEASES, wanted)
+    if not path.exists():
+        raise NotFrozenError(release=wanted)
+    manifest = load_manifest(path)
+    return manifest, store_for(find_places(config, settings).store, manifest)
