@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from runner.cli.privilege import need_keeper
+from runner.cli.telling import tell
 from runner.freezer import load_frozen
 from runner.naming import name_of
 from runner.outcome import Outcome
@@ -34,18 +35,14 @@ def evaluate(
     need_keeper()
     frozen = load_frozen(settings)
     if evaluators:
-        for ruled in look_again(frozen, attempts, evaluators, _tell):
+        for ruled in look_again(frozen, attempts, evaluators, tell):
             click.echo(json.dumps(_ruled_facts(ruled)) if as_json else _ruled_line(ruled))
         return 0
     faults = 0
-    for regraded in regrade(frozen, attempts, _tell):
+    for regraded in regrade(frozen, attempts, tell):
         faults += regraded.grading.outcome is Outcome.VOID
         click.echo(json.dumps(_facts(regraded)) if as_json else _line(regraded))
     return 1 if faults else 0
-
-
-def _tell(line: str) -> None:
-    click.echo(line, err=True)
 
 
 def _line(regraded: Regraded) -> str:

@@ -8,6 +8,7 @@ import click
 from runner.canonical import canonical
 from runner.cli.evidence import find_evidence
 from runner.cli.privilege import need_keeper
+from runner.cli.telling import tell
 from runner.freezer import load_frozen
 from runner.judging.phase import Done, Wanted, hold, open_hearing
 from runner.judging.ratings import StatsMissingError
@@ -57,7 +58,7 @@ def judge(  # noqa: PLR0913 - one parameter an option
         return 0
     need_keeper()
     hearing = open_hearing(settings, load_frozen(settings), wanted)
-    done = hold(settings, hearing, wanted, lambda line: click.echo(line, err=True))
+    done = hold(settings, hearing, wanted, tell)
     click.echo(json.dumps(_facts(done)) if as_json else _said(done))
     try:
         _summed(settings, as_json=as_json)

@@ -7,6 +7,7 @@ import click
 
 from runner.cli.keys import host_keys
 from runner.cli.privilege import need_keeper
+from runner.cli.telling import tell
 from runner.errors import UsageError
 from runner.finding import Finding, Severity
 from runner.freezer import RELEASES, freeze_release
@@ -48,10 +49,10 @@ def freeze(config: Path | None, *, no_controls: bool, unproven: bool, as_json: b
         return UsageError.exit_code
     if not no_controls:
         need_keeper()
-    frozen = freeze_release(settings, controls=not no_controls, tell=_tell, unproven_too=unproven)
+    frozen = freeze_release(settings, controls=not no_controls, tell=tell, unproven_too=unproven)
     digest = manifest_digest(frozen.manifest)
     entry = frozen_entry(frozen.manifest.release, digest)
-    logged = log_release(settings.checkout / RELEASES, host_keys(config), entry, _tell)
+    logged = log_release(settings.checkout / RELEASES, host_keys(config), entry, tell)
     if as_json:
         told = {"release": frozen.manifest.release, "manifest": str(frozen.path), "sha256": digest, "new": frozen.fresh}
         click.echo(json.dumps(told | {"checkpoint": logged.note.decode()}))
@@ -65,10 +66,6 @@ def freeze(config: Path | None, *, no_controls: bool, unproven: bool, as_json: b
         for line in logged.lines():
             click.echo(line)
     return 0
-
-
-def _tell(line: str) -> None:
-    click.echo(line, err=True)
 
 
 def _findings(settings: Settings) -> tuple[Finding, ...]:

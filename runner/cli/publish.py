@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from runner.canonical import sha256
+from runner.cli.telling import tell
 from runner.publishing.publication import End, Publication, Wanted, publish_release
 from runner.settings import host_settings
 from runner.signing.merkle import head
@@ -38,7 +39,7 @@ def publish(  # noqa: PLR0913 - one parameter an option
         timestamp_with=timestamp_with,
         dry_run=dry_run,
     )
-    done = publish_release(host_settings(config), wanted, lambda line: click.echo(line, err=True))
+    done = publish_release(host_settings(config), wanted, tell)
     for line in _json(done) if as_json else _lines(done):
         click.echo(line)
     return 0

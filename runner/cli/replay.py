@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from runner.cli.privilege import need_keeper
+from runner.cli.telling import tell
 from runner.freezer import load_frozen
 from runner.naming import name_of
 from runner.pilot import store_of
@@ -31,7 +32,7 @@ def replay(config: Path | None, attempt: str, as_json: bool) -> int:  # noqa: FB
     need_keeper()
     with scratch_repository() as scratch:
         frozen = load_frozen(settings, scratch=scratch)
-        replayed = run_again(settings, frozen, store_of(frozen), attempt, lambda line: click.echo(line, err=True))
+        replayed = run_again(settings, frozen, store_of(frozen), attempt, tell)
     for line in _json(replayed) if as_json else _lines(replayed):
         click.echo(line)
     return 0 if replayed.is_same else 1

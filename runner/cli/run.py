@@ -10,6 +10,7 @@ from secrets import token_hex
 import click
 
 from runner.cli.privilege import need_keeper
+from runner.cli.telling import tell
 from runner.clock import now_ms
 from runner.documents.ticket import Selection
 from runner.dry_run import Rehearsal, rehearsal_text, rehearse
@@ -76,7 +77,7 @@ def pilot(  # noqa: PLR0913 - one parameter an option
             done = Done(tries=0, gradings=0, voids=0, stopped=True)  # Nothing was begun yet.
     click.echo(json.dumps(asdict(done)) if as_json else _said(done))
     if done.stopped:
-        _tell(f"to go on: {_command(config, wanted)}")
+        tell(f"to go on: {_command(config, wanted)}")
     return 1 if done.voids or done.exhausted is not None or done.stopped else 0
 
 
@@ -84,15 +85,15 @@ def _run(settings: Settings, wanted: Wanted, signals: Signals) -> Done:
     """Run now, or say who is in the way."""
     frozen = load_frozen(settings)
     draft = _draft(frozen.inputs, wanted, token_hex(8), None)
-    return run_pilot(settings, frozen, wanted, _tell, partial(at_once, Line(), draft), signals)
+    return run_pilot(settings, frozen, wanted, tell, partial(at_once, Line(), draft), signals)
 
 
 def _in_line(settings: Settings, wanted: Wanted, token: str, log: Path | None, signals: Signals) -> Done:
     """Run when everybody who asked before is done."""
     with Line().place(_draft(load_inputs(settings), wanted, token, log)) as place:
         frozen = load_frozen(settings)
-        turn = partial(in_line, place, _tell)
-        return until_free(partial(run_pilot, settings, frozen, wanted, _tell, turn, signals), place, _tell)
+        turn = partial(in_line, place, tell)
+        return until_free(partial(run_pilot, settings, frozen, wanted, tell, turn, signals), place, tell)
 
 
 def _detach(settings: Settings, wanted: Wanted, *, as_json: bool) -> int:
@@ -136,10 +137,6 @@ def _draft(inputs: Inputs, wanted: Wanted, token: str, log: Path | None) -> Draf
         asked_ms=now_ms(),
         log=log,
     )
-
-
-def _tell(line: str) -> None:
-    click.echo(line, err=True)
 
 
 def _json(shown: Rehearsal) -> str:

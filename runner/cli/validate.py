@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from runner.cli.privilege import need_keeper
+from runner.cli.telling import tell
 from runner.documents.certificate import Certificate
 from runner.settings import host_settings
 from runner.validating.judging import problems
@@ -29,16 +30,12 @@ def validate(config: Path | None, *, nominations: tuple[str, ...], repeats: int,
     settings = host_settings(config)
     need_keeper()
     broken = 0
-    for validated in validate_release(settings, nominations, repeats, _tell, only_stale=stale):
+    for validated in validate_release(settings, nominations, repeats, tell, only_stale=stale):
         why = tuple(problems(validated.certificate))
         broken += bool(why)
         for line in [json.dumps(_facts(validated, why))] if as_json else _lines(validated, why):
             click.echo(line)
     return 1 if broken else 0
-
-
-def _tell(line: str) -> None:
-    click.echo(line, err=True)
 
 
 def _lines(validated: Validated, why: tuple[str, ...]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from runner.documents.facts import Facts
 from runner.documents.ledger import LedgerLine
 from runner.documents.seal import Trial
 from runner.documents.telemetry import Preflight, Telemetry
+from runner.naming import name_of
 from runner.observed import Look
 from runner.outcome import Outcome, outcome
 from runner.roster import Candidate
@@ -86,8 +87,7 @@ class Story:
     @property
     def name(self) -> str:
         """Give the name that commands take."""
-        trial = self.trial
-        return f"{trial.candidate}/{trial.nomination}/attempt-{trial.attempt}/try-{trial.try_}"
+        return name_of(self.trial)
 
     @property
     def facts(self) -> Facts:
