@@ -31,6 +31,8 @@ class Look:
     phases: Phases = field(default_factory=Phases)
     traffic: Traffic | None = None
     shots: tuple[ShotResult, ...] = ()
+    changed: bool | None = None
+    """Whether a change was captured; None where nothing was."""
     submission_sha256: str | None = None
     grading_sha256: str | None = None
     void_sha256: str | None = None
@@ -124,6 +126,7 @@ def _graded(graded: _Graded, rule: str, lacks: list[str]) -> Look:
         ),
         traffic=_traffic(graded.submission),
         shots=counted.grading.shots,
+        changed=made.base_sha256 != made.tree_sha256 if counted.grading.facts.captured else None,
         submission_sha256=graded.submission.digest,
         grading_sha256=counted.sealed.digest,
     )

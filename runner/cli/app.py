@@ -21,6 +21,7 @@ _COMMANDS = {
     "replay": ("runner.cli.replay", "Run an attempt's agent again, against its recording."),
     "verify": ("runner.cli.evidence", "Check a release's evidence from its files alone."),
     "aggregate": ("runner.cli.evidence", "Make the table from sealed evidence, and print it."),
+    "report": ("runner.cli.report", "Write who solved what, how surely and at what cost, as a page."),
     "review": ("runner.cli.review", "Keep people's reviews beside the submissions that they are of."),
     "publish": ("runner.cli.publish", "Write what may be seen of a release, once, signed."),
     "verify-sandbox": ("runner.cli.walls", "Try the walls around agents, from inside real units."),

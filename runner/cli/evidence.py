@@ -10,12 +10,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from runner.canonical import canonical
 from runner.cli.keys import host_keys
 from runner.cli.published import Elsewhere, verify_path
 from runner.documents.aggregate import Aggregate
 from runner.documents.manifest import Manifest
-from runner.durable import replace_file
 from runner.errors import DocumentError, VerificationError
 from runner.freezer import RELEASES, NotFrozenError, load_frozen
 from runner.freezing import find_records
@@ -24,7 +22,8 @@ from runner.reference_system.verify import verify_reference_release
 from runner.release import load_manifest, manifest_path
 from runner.reports.aggregate import aggregate as gather
 from runner.reports.expected import differences, load_expected
-from runner.reports.markdown import markdown, notes
+from runner.reports.markdown import notes
+from runner.reports.report_gathering import write_aggregate
 from runner.reports.table import plain
 from runner.reports.terminal import coloured
 from runner.settings import Settings, host_settings
@@ -197,8 +196,7 @@ def aggregate(config: Path | None, expect: Path | None, as_json: bool) -> int:  
     inputs, manifest, store = find_evidence(settings)
     gathered = gather(store, manifest)
     folder = inputs.places.tables / manifest.release
-    replace_file(folder / "aggregate.json", canonical(gathered))
-    replace_file(folder / "aggregate.md", markdown(gathered).encode())
+    write_aggregate(folder, gathered)
     if as_json:
         for row in gathered.attempts:
             click.echo(row.model_dump_json(by_alias=True))

@@ -38,6 +38,10 @@ class Row(Shape):
     outcome: Outcome
     verdict: Literal["passed", "failed"] | None
     """Null: nothing may be said about it."""
+    public_tests: Literal["passed", "failed"] | None = None
+    """Null: they did not run."""
+    changed: bool | None = None
+    """Whether it left any change; null where nothing was captured."""
     solved: bool
     score: DecimalText | None
     pass_at_1: bool | None = None

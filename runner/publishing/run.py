@@ -91,12 +91,14 @@ def run_document(manifest: Manifest, manifest_sha256: str, observed: Observed, p
 
 def observed_of(run: Run) -> Observed:
     """Give back what a run.json was written from, for the tables."""
+    left = run.submission if run.facts.captured else None
     look = Look(
         facts=run.facts,
         origin=run.origin,
         phases=run.phases,
         traffic=run.usage,
         shots=run.shots,
+        changed=None if left is None else left.base_sha256 != left.tree_sha256,
         submission_sha256=run.evidence.submission_sha256,
         grading_sha256=run.evidence.grading_sha256,
         void_sha256=run.evidence.void_sha256,

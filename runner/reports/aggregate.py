@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Literal
 
 from evaluators.model import Assurance
 from runner.documents.aggregate import Aggregate, Evidence, Row, Standing
@@ -46,7 +47,7 @@ def tabulate(manifest: Manifest, manifest_sha256: str, observed: Iterable[Observ
         scripted=any(row.scripted for row in rows),
         direct=any(row.network is NetworkMode.DIRECT for row in rows),
         candidates=tuple(
-            _standing(candidate, tuple(row for row in rows if row.candidate == candidate.id), objective)
+            standing(candidate, tuple(row for row in rows if row.candidate == candidate.id), objective)
             for candidate in manifest.candidates
             if any(row.candidate == candidate.id for row in rows)
         ),
@@ -76,7 +77,9 @@ def _row(observed: Observed) -> Row:
         attempt=observed.cell.attempt,
         tries=observed.tries,
         outcome=outcome(facts),
-        verdict=None if passed is None else "passed" if passed else "failed",
+        verdict=_word(passed),
+        public_tests=None if facts.missing else _word(facts.tests_passed),
+        changed=look.changed,
         solved=solved(facts),
         score=None if points is None else decimal_text(points),
         pass_at_1=_passed(look, 1),
@@ -97,6 +100,10 @@ def _row(observed: Observed) -> Row:
     )
 
 
+def _word(passed: bool | None) -> Literal["passed", "failed"] | None:  # noqa: FBT001 - it is what is written down
+    return None if passed is None else "passed" if passed else "failed"
+
+
 def _passed(look: Look, shots: int) -> bool | None:
     """Say whether one of the first shots solved it; None where that is not known, or there are no shots."""
     known = look.shots and outcome(look.facts) in COUNTED
@@ -114,7 +121,7 @@ def _weakest(facts: Facts) -> Assurance | None:
     return min((each.assurance for each in facts.evaluators), key=_WEAKEST_FIRST.index, default=None)
 
 
-def _standing(candidate: Candidate, rows: tuple[Row, ...], objective: frozenset[str]) -> Standing:
+def standing(candidate: Candidate, rows: tuple[Row, ...], objective: frozenset[str]) -> Standing:
     """Sum up a candidate; what judges alone can grade is neither solved nor unsolved."""
     counted = [row for row in rows if row.outcome in COUNTED and row.nomination in objective]
     won = sum(row.solved for row in counted)

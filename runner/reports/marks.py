@@ -20,6 +20,15 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
         yield _line(cell(each) for each in row)
 
 
+def linked_table(head: Iterable[str], rows: Iterable[Iterable[tuple[str, str | None]]]) -> Iterator[str]:
+    """Give the lines of a table whose cells are a text each, and a place in the document that it leads to."""
+    columns = tuple(head)
+    yield _line(columns)
+    yield _line("---" for _ in columns)
+    for row in rows:
+        yield _line(cell(text) if place is None else f"[{cell(text)}](#{place})" for text, place in row)
+
+
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 

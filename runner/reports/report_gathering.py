@@ -1,0 +1,98 @@
+"""Everything that a report is made of, read from this host: manifests, sealed evidence, what judges said."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from runner.canonical import canonical, parse, sha256
+from runner.documents.aggregate import Aggregate
+from runner.documents.judging_summary import JudgingSummary
+from runner.documents.manifest import Manifest
+from runner.durable import replace_file
+from runner.errors import DocumentError
+from runner.freezer import RELEASES, NotFrozenError
+from runner.inputs import Places
+from runner.parsing import read_file
+from runner.release import load_manifest, manifest_path
+from runner.reports.aggregate import aggregate
+from runner.reports.markdown import markdown
+from runner.reports.report import Report
+from runner.reports.report_building import Release, build
+from runner.reports.report_html import report_page
+from runner.reports.report_markdown import report_markdown
+from runner.store import store_for
+
+PAGE, TEXT = "report.html", "report.md"
+_SUMMARY = "judging.json"
+_LONGEST = 64 << 20
+
+
+def gather(checkout: Path, places: Places, names: Sequence[str]) -> Report:
+    """Make the report of some releases from their sealed evidence, and write their aggregates on the way.
+
+    Raises:
+        NotFrozenError: there is no manifest of such a name.
+        DocumentError, DocumentErrors: something cannot be read.
+        VerificationError: evidence is not what was sealed.
+    """
+    folder = checkout / RELEASES
+    for name in names:
+        if not manifest_path(folder, name).exists():
+            raise NotFrozenError(release=name)
+    return build([_release(load_manifest(manifest_path(folder, name)), places) for name in names], _superseded(folder))
+
+
+def _release(manifest: Manifest, places: Places) -> Release:
+    gathered = aggregate(store_for(places.store, manifest), manifest)
+    folder = places.tables / manifest.release
+    judging = _judging(folder / _SUMMARY, gathered.manifest_sha256)
+    return Release(
+        manifest=manifest,
+        aggregate=gathered,
+        aggregate_sha256=write_aggregate(folder, gathered),
+        judging=judging,
+        judging_sha256=None if judging is None else sha256(canonical(judging)),
+    )
+
+
+def write_aggregate(folder: Path, gathered: Aggregate) -> str:
+    """Write an aggregate as JSON and Markdown; gives the digest of the first."""
+    data = canonical(gathered)
+    replace_file(folder / "aggregate.json", data)
+    replace_file(folder / "aggregate.md", markdown(gathered).encode())
+    return sha256(data)
+
+
+def _judging(file: Path, manifest_sha256: str) -> JudgingSummary | None:
+    """Give what judges said of a release, where they were asked."""
+    if not file.exists():
+        return None
+    found = parse(JudgingSummary, read_file(file, _LONGEST), str(file))
+    if found.manifest_sha256 != manifest_sha256:
+        raise DocumentError(
+            file=str(file),
+            field="manifest_sha256",
+            found=found.manifest_sha256,
+            expected=f"that of the release, {manifest_sha256}",
+            mend="run 'runner judge' again, or remove the file",
+        )
+    return found
+
+
+def _superseded(releases: Path) -> dict[str, str]:
+    """Give by which other release each was replaced, as manifests say."""
+    return dict(_replaced(releases))
+
+
+def _replaced(releases: Path) -> Iterator[tuple[str, str]]:
+    for place in sorted(releases.glob("*/manifest.json")):
+        manifest = load_manifest(place)
+        if manifest.supersedes is not None:
+            yield manifest.supersedes, manifest.release
+
+
+def write_report(folder: Path, report: Report) -> tuple[Path, Path]:
+    """Write a report as a page and as Markdown."""
+    page, text = folder / PAGE, folder / TEXT
+    replace_file(page, report_page(report).encode())
+    replace_file(text, report_markdown(report).encode())
+    return page, text
