@@ -17,6 +17,8 @@ _COMMANDS = {
     "evaluate": ("runner.cli.evaluate", "Grade sealed submissions again, as new gradings."),
     "status": ("runner.cli.watch", "Say how far a release has come, and what its pilots do."),
     "stop": ("runner.cli.watch", "End a release's pilots, after their current attempt or now."),
+    "list": ("runner.cli.list", "List candidates, nominations, releases, attempts and more."),
+    "drop": ("runner.cli.drop", "Retire a candidate, with reason and date."),
     "show": ("runner.cli.show", "Show what happened in an attempt, or what two differ in."),
     "replay": ("runner.cli.replay", "Run an attempt's agent again, against its recording."),
     "verify": ("runner.cli.evidence", "Check a release's evidence from its files alone."),
@@ -43,8 +45,8 @@ class _Lazy(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        command = getattr(import_module(_COMMANDS[cmd_name][0]), cmd_name.replace("-", "_"))
-        return command if isinstance(command, click.Command) else None
+        found = vars(import_module(_COMMANDS[cmd_name][0])).values()
+        return next((each for each in found if isinstance(each, click.Command) and each.name == cmd_name), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

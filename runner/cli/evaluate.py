@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from runner.cli.names import ATTEMPT
 from runner.cli.privilege import need_keeper
 from runner.cli.telling import tell
 from runner.freezer import load_frozen
@@ -15,7 +16,7 @@ from runner.settings import host_settings
 
 
 @click.command()
-@click.argument("attempts", metavar="[ATTEMPT]...", nargs=-1)
+@click.argument("attempts", metavar="[ATTEMPT]...", nargs=-1, type=ATTEMPT)
 @click.option("--all", "every", is_flag=True, help="Every attempt that left a submission.")
 @click.option("--evaluator", "evaluators", multiple=True, metavar="ID", help="Only this one; nothing is written.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")

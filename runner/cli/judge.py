@@ -7,6 +7,7 @@ import click
 
 from runner.canonical import canonical
 from runner.cli.evidence import find_evidence
+from runner.cli.names import CANDIDATE, NOMINATION
 from runner.cli.privilege import need_keeper
 from runner.cli.telling import tell
 from runner.freezer import load_frozen
@@ -21,8 +22,12 @@ from sandbox.git import scratch_repository
 @click.command()
 @click.option("--resume", is_flag=True, help="Go on where an earlier run ended; nothing is asked twice.")
 @click.option("--judge", "judges", multiple=True, metavar="ID[,ID...]", help="Ids or models of judges to ask.")
-@click.option("--candidate", "candidates", multiple=True, metavar="ID[,ID...]", help="Ask about their work alone.")
-@click.option("--nomination", "nominations", multiple=True, metavar="ID[,ID...]", help="Ask about these alone.")
+@click.option(
+    "--candidate", "candidates", multiple=True, type=CANDIDATE, metavar="ID[,ID...]", help="Ask about their work alone."
+)
+@click.option(
+    "--nomination", "nominations", multiple=True, type=NOMINATION, metavar="ID[,ID...]", help="Ask about these alone."
+)
 @click.option("--pairs", type=click.IntRange(1, 100_000), help="Compare so many pairs of each nomination, by lot.")
 @click.option("--dry-run", is_flag=True, help="Show calls, ceilings and one whole question; nobody is asked.")
 @click.option("--summary", "only_summary", is_flag=True, help="Ask nobody; sum up again what was said.")

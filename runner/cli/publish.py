@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from runner.canonical import sha256
+from runner.cli.names import RELEASE
 from runner.cli.telling import tell
 from runner.publishing.publication import End, Publication, Wanted, publish_release
 from runner.settings import host_settings
@@ -14,7 +15,7 @@ from runner.signing.merkle import head
 
 
 @click.command()
-@click.argument("release")
+@click.argument("release", type=RELEASE)
 @click.option("--dry-run", is_flag=True, help="Verify, lay out and scan everything; write nothing.")
 @click.option("--sign-with", metavar="CMD", help="Have this command sign: the release key is held elsewhere.")
 @click.option("--timestamp-with", metavar="CMD", help="Have the signature stamped by this command (RFC 3161).")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from runner.cli.names import ATTEMPT
 from runner.cli.privilege import need_keeper
 from runner.cli.telling import tell
 from runner.freezer import load_frozen
@@ -18,7 +19,7 @@ from sandbox.git import scratch_repository
 
 
 @click.command()
-@click.argument("attempt", metavar="ATTEMPT")
+@click.argument("attempt", metavar="ATTEMPT", type=ATTEMPT)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line.")
 @click.pass_obj
 def replay(config: Path | None, attempt: str, as_json: bool) -> int:  # noqa: FBT001 - click passes flags by name

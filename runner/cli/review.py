@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from runner.cli.evidence import find_evidence
+from runner.cli.names import ATTEMPT
 from runner.documents.reviews import ManualReview, PointScale
 from runner.errors import UsageError, VerificationError
 from runner.judging.reviews import Declared, Subject, find_subject, foreign_review, keep_review, written_review
@@ -24,7 +25,7 @@ def review() -> None:
 
 
 @review.command()
-@click.argument("attempt", metavar="ATTEMPT")
+@click.argument("attempt", metavar="ATTEMPT", type=ATTEMPT)
 @click.option("--reviewer", metavar="ID", help="Who reviewed; with --from: instead of the name that stands there.")
 @click.option("--type", "kind", default="person", metavar="TEXT", help="What the reviewer is; person, if not given.")
 @click.option("--blind", type=click.Choice(["yes", "no"]), help="Whether the reviewer did not know whose work it is.")
@@ -94,7 +95,7 @@ def _points(given: tuple[str, ...]) -> dict[str, int]:
 
 
 @review.command()
-@click.argument("attempts", metavar="[ATTEMPT]...", nargs=-1)
+@click.argument("attempts", metavar="[ATTEMPT]...", nargs=-1, type=ATTEMPT)
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
 def check(config: Path | None, *, attempts: tuple[str, ...], as_json: bool) -> int:

@@ -9,6 +9,7 @@ from secrets import token_hex
 
 import click
 
+from runner.cli.names import CANDIDATE, NOMINATION
 from runner.cli.privilege import need_keeper
 from runner.cli.telling import tell
 from runner.clock import now_ms
@@ -25,8 +26,12 @@ from runner.stopping import Signals, heard_signals
 
 
 @click.command()
-@click.option("--candidate", "candidates", multiple=True, metavar="ID[,ID...]", help="Ids or models to run.")
-@click.option("--nomination", "nominations", multiple=True, metavar="ID[,ID...]", help="Nominations to run.")
+@click.option(
+    "--candidate", "candidates", multiple=True, type=CANDIDATE, metavar="ID[,ID...]", help="Ids or models to run."
+)
+@click.option(
+    "--nomination", "nominations", multiple=True, type=NOMINATION, metavar="ID[,ID...]", help="Nominations to run."
+)
 @click.option("--task", "tasks", multiple=True, hidden=True)
 @click.option("--attempt", type=click.IntRange(1, 9999), help="Run this attempt number alone.")
 @click.option("--resume", is_flag=True, help="Go on where an earlier run ended.")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from runner.cli.names import NOMINATION
 from runner.cli.privilege import need_keeper
 from runner.cli.telling import tell
 from runner.documents.certificate import Certificate
@@ -16,7 +17,9 @@ from runner.validating.validation import ROUNDS
 
 
 @click.command()
-@click.option("--nomination", "nominations", multiple=True, metavar="ID[,ID...]", help="Nominations to prove.")
+@click.option(
+    "--nomination", "nominations", multiple=True, type=NOMINATION, metavar="ID[,ID...]", help="Nominations to prove."
+)
 @click.option("--repeats", type=click.IntRange(1, 1000), default=ROUNDS, show_default=True, help="Rounds of controls.")
 @click.option("--stale", is_flag=True, help="Only nominations whose certificate does not prove them.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")

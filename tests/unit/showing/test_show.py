@@ -4,10 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from runner.canonical import canonical
-from runner.cli.app import app
 from runner.documents.facts import Blame, Phase, Unavailable, Violation, VoidFact
 from runner.documents.manifest import Manifest
 from runner.documents.telemetry import Telemetry
@@ -33,6 +30,7 @@ from tests.unit.runner.evidence_maker import (
     end_void,
     submit,
 )
+from tests.unit.showing.checkout import a_checkout, run
 
 OUTAGE = VoidFact(blame=Blame.PROVIDER, phase=Phase.SOLUTION, reason="503 three times")
 GONE = Unavailable(reason="wrong_answer", detail="the model did not answer `hi`: '\x1b[2J'")
@@ -170,26 +168,6 @@ def test_two_runs_part_at_the_first_call_that_is_another() -> None:
     found = parting((look,), ())
     assert found is not None
     assert found.says == "the first calls read, the second makes no further call"
-
-
-def a_checkout(root: Path, manifest: Manifest) -> Path:
-    """Write what `runner show` reads: a configuration, and the frozen manifest."""
-    config = {
-        "schema": "cleanroom/release-configuration/1",
-        "release": "pilot",
-        "nominations": ["slugs"],
-        "candidates": [{"id": "solver", "agent": "oracle"}],
-        "private_artifacts_dir": str(root / "store"),
-    }
-    (root / "config").mkdir()
-    (root / "config/pilot.json").write_text(json.dumps(config))
-    (root / "releases/pilot").mkdir(parents=True)
-    (root / "releases/pilot/manifest.json").write_bytes(canonical(manifest))
-    return root / "config/pilot.json"
-
-
-def run(config: Path, *words: str) -> Result:
-    return CliRunner().invoke(app, ["--config", str(config), *words], standalone_mode=False)
 
 
 def test_the_command_needs_neither_nominations_nor_privilege(tmp_path: Path) -> None:
