@@ -39,12 +39,18 @@ def build_node_toolchain(lock: NodeLock, workshop: Workshop) -> Toolchain:
         ToolchainError: a file is not the pinned one, or what was kept is no longer what was built.
         StorageError: the disk failed or is full.
     """
+    return built(node_key(lock), workshop.folder, lambda half: _make(lock, half, workshop), lock.distributions)
+
+
+def node_key(lock: NodeLock) -> str:
+    """Give the name under which a lock's toolchain is kept.
+
+    Raises:
+        SupplyError: this machine has another processor.
+    """
     if this_platform() != "linux-x64":
         raise unbuilt(f"a machine of {this_platform()}", "run nominations with Node on an x64 processor")
-    known = {"recipe": RECIPE, "lock": lock.digest, "resolver": sha256(RESOLVER.read_bytes())}
-    return built(
-        sha256(canonical(known)), workshop.folder, lambda half: _make(lock, half, workshop), lock.distributions
-    )
+    return sha256(canonical({"recipe": RECIPE, "lock": lock.digest, "resolver": sha256(RESOLVER.read_bytes())}))
 
 
 def _make(lock: NodeLock, half: Path, workshop: Workshop) -> None:

@@ -210,7 +210,7 @@ def _nomination(prepared: PreparedNomination) -> FrozenNomination:
         private_sha256=files_digest(nomination.below(PRIVATE)),
         solution_sha256=prepared.solution.digest,
         toolchain=None if lock is None else _toolchain(lock),
-        downloads=tuple(_downloads(nomination)),
+        downloads=tuple(downloads_of(nomination)),
         evaluators=tuple(_evaluators(prepared)),
         validation=None if prepared.controls is None else sha256(canonical(prepared.controls)),
         certificate=prepared.certificate,
@@ -248,7 +248,8 @@ def _toolchain(lock: AnyLock) -> FrozenToolchain:
     return FrozenToolchain(lock_sha256=lock.digest, packages=packages)
 
 
-def _downloads(nomination: Nomination) -> Iterator[Download]:
+def downloads_of(nomination: Nomination) -> Iterator[Download]:
+    """List the files of the package index that a nomination is made from."""
     fixture, solution = nomination.spec.fixture, nomination.spec.solution
     if isinstance(fixture, SdistFixture | NpmFixture):
         yield Download(name=fixture.name, version=fixture.version, sha256=fixture.sha256)

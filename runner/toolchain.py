@@ -95,7 +95,7 @@ def build_toolchain(lock: Lock, workshop: Workshop) -> Toolchain:
         ToolchainError: what was kept is no longer what was built.
         StorageError: the disk failed or is full.
     """
-    return built(_key(lock), workshop.folder, lambda half: _make(lock, half, workshop), lock.distributions)
+    return built(python_key(lock), workshop.folder, lambda half: _make(lock, half, workshop), lock.distributions)
 
 
 def _make(lock: Lock, half: Path, workshop: Workshop) -> None:
@@ -119,7 +119,12 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         yield first, " ".join(pending.split())
 
 
-def _key(lock: Lock) -> str:
+def python_key(lock: Lock) -> str:
+    """Give the name under which a lock's toolchain is kept: the same lock on the same Python has the same.
+
+    Raises:
+        SupplyError: there is no Python.
+    """
     asked = "import platform, sysconfig; print(platform.python_version(), sysconfig.get_platform())"
     try:
         answer = subprocess.run(

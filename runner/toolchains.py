@@ -3,10 +3,10 @@
 from evaluators.model import Node
 from runner.documents.nomination import NodeToolchain
 from runner.node_lock import NodeLock, parse_node_lock
-from runner.node_toolchain import OPTIONS, PROGRAM, build_node_toolchain
+from runner.node_toolchain import OPTIONS, PROGRAM, build_node_toolchain, node_key
 from runner.nomination import Nomination
 from runner.parsing import decode, file_name
-from runner.toolchain import Lock, build_toolchain, parse_lock
+from runner.toolchain import Lock, build_toolchain, parse_lock, python_key
 from runner.toolchain_store import TARGET, Workshop, stored
 from sandbox.api import Sandbox
 from sandbox.spec import Mount
@@ -26,6 +26,15 @@ def read_lock(nomination: Nomination) -> AnyLock | None:
     if isinstance(spec, NodeToolchain):
         return parse_node_lock(spec, text, name)
     return None if text is None else parse_lock(text, name)
+
+
+def toolchain_key(lock: AnyLock) -> str:
+    """Give the name under which a lock's toolchain is kept on this host.
+
+    Raises:
+        SupplyError: this host cannot have it.
+    """
+    return node_key(lock) if isinstance(lock, NodeLock) else python_key(lock)
 
 
 def shown(lock: AnyLock | None, workshop: Workshop, sandbox: Sandbox) -> tuple[Mount, ...]:

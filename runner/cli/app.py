@@ -19,6 +19,7 @@ _COMMANDS = {
     "stop": ("runner.cli.watch", "End a release's pilots, after their current attempt or now."),
     "list": ("runner.cli.list", "List candidates, nominations, releases, attempts and more."),
     "drop": ("runner.cli.drop", "Retire a candidate, with reason and date."),
+    "prune": ("runner.cli.prune", "Give disk back: say what may go, ask, and remove it."),
     "show": ("runner.cli.show", "Show what happened in an attempt, or what two differ in."),
     "replay": ("runner.cli.replay", "Run an attempt's agent again, against its recording."),
     "verify": ("runner.cli.evidence", "Check a release's evidence from its files alone."),
