@@ -13,7 +13,7 @@ FORMAT_A = (
     "Channel",
 )  # fmt: skip
 _TEXT = frozenset(
-    {"Model", "Public", "Objective", "Channel", "Candidate", "Nomination", "Outcome", "Assurance",
+    {"Rank / status", "Model", "Public", "Objective", "Channel", "Candidate", "Nomination", "Outcome", "Assurance",
      "Beside the leader", "Evidence"}
 )  # fmt: skip
 MOST_ATTEMPTS = 2_000
