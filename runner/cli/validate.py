@@ -46,6 +46,7 @@ def _lines(validated: Validated, why: tuple[str, ...]) -> Iterator[str]:
     yield f"{certificate.nomination}: {'not proven' if why else 'proven'}"
     yield from (f"  problem: {each}" for each in why)
     yield f"  {certificate.gradings} gradings of {len(certificate.controls)} controls in {certificate.repeats} rounds"
+    yield from (f"  round: {' '.join(map('='.join, each.items()))}" for each in certificate.surroundings[:3])
     yield f"  flakes: {certificate.flakes}; with 95% at most {certificate.flake_bound} of all gradings"
     yield f"  mutants of the solution: {certificate.killed} of {certificate.mutants} killed"
     yield from (f"  survivor: {each}" for each in certificate.survivors)

@@ -36,6 +36,8 @@ class ProvenControl(Shape):
     """`base`, `solution`, `unrelated`, or the path of a patch."""
     kind: Literal["base", "solution", "unrelated", "wrong", "half", "alternative"]
     """What of the nomination it is."""
+    patch_sha256: Sha256 | None
+    """Of the patch file, as it was tried; null where there is none."""
     verdicts: tuple[ProvenVerdict, ...]
     """One an evaluator."""
 
@@ -66,7 +68,9 @@ class Certificate(Document):
     evaluators: Mapping[Identifier, Sha256]
     """Their digests before calibration: code, private files, options."""
     repeats: Annotated[int, Field(ge=1)]
-    """Rounds of all controls, each under another time zone, locale and hash seed, the last under load."""
+    """Rounds of all controls, the last under load. Fewer than three prove nothing."""
+    surroundings: tuple[Mapping[str, str], ...]
+    """Time zone, locale and hash seed of each round."""
     controls: tuple[ProvenControl, ...]
     """What was judged, and how it ended."""
     gradings: Count

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from evaluators.options import read_texts
+from evaluators.pytest_suite import EXPECTATIONS
 from runner.artifacts import keep_folder, make_private
 from runner.canonical import canonical, parse, sha256
 from runner.documents.certificate import Certificate
-from runner.errors import ControlError, DocumentErrors
+from runner.errors import ControlError, DocumentError, DocumentErrors
 from runner.nomination import PROBES, Nomination, nomination_digest
 from runner.release import PreparedNomination, PreparedRelease
 from runner.validating.judging import problems
@@ -54,22 +56,50 @@ def doubts(prepared: PreparedNomination, certificate: Certificate | None) -> Ite
         if proven != present:
             yield f"a certificate of another {what}"
     yield from untried(prepared.nomination, certificate)
+    yield from unexpected(prepared.nomination, certificate)
     yield from problems(certificate)
 
 
+def known(nomination: Nomination) -> tuple[Certificate | None, str | None]:
+    """Give a nomination's certificate, or why what lies there is none of this runner's."""
+    try:
+        return read_certificate(nomination), None
+    except (DocumentError, DocumentErrors) as error:
+        return None, f"a certificate that says nothing to this runner ({error})"
+
+
 def untried(nomination: Nomination, certificate: Certificate) -> Iterator[str]:
-    """Say which patches came or went since; they are in no digest of the nomination."""
-    tried = {each.name for each in certificate.controls if each.kind in PROBES}
-    there = {file.path for folder in PROBES for file in nomination.below(folder)}
-    yield from (f"{name} was never tried" for name in sorted(there - tried))
-    yield from (f"{name}, which was tried, is not there" for name in sorted(tried - there))
+    """Say which patches came, went or were edited since; they are in no digest of the nomination."""
+    tried = {each.name: each.patch_sha256 for each in certificate.controls if each.kind in PROBES}
+    there = {file.path: file.sha256 for folder in PROBES for file in nomination.below(folder)}
+    yield from (f"{name} was never tried" for name in sorted(there.keys() - tried.keys()))
+    yield from (f"{name}, which was tried, is not there" for name in sorted(tried.keys() - there.keys()))
+    yield from (
+        f"{name} is not what was tried" for name in sorted(tried.keys() & there.keys()) if tried[name] != there[name]
+    )
+
+
+def unexpected(nomination: Nomination, certificate: Certificate) -> Iterator[str]:
+    """Say which cases did not end on the base as the nomination's `fail_to_pass` and `pass_to_pass` say."""
+    failed = {
+        verdict.evaluator: set(verdict.failed_cases)
+        for control in certificate.controls
+        if control.kind == "base"
+        for verdict in control.verdicts
+    }
+    for spec in nomination.evaluators:
+        to_pass, to_keep = (read_texts(spec, field) for field in EXPECTATIONS)
+        known = failed.get(spec.id, set())
+        yield from (f"fail_to_pass: {name} passes the base" for name in to_pass if name not in known)
+        yield from (f"pass_to_pass: {name} fails the base" for name in to_keep if name in known)
 
 
 def unproven(prepared: PreparedNomination) -> ControlError | None:
     """Give the error that names why a nomination is not proven; None where it is."""
     if prepared.nomination.spec.is_free_text:
         return None  # a certificate is about evaluators
-    why = tuple(doubts(prepared, read_certificate(prepared.nomination)))
+    certificate, unread = known(prepared.nomination)
+    why = (unread,) if unread is not None else tuple(doubts(prepared, certificate))
     if not why:
         return None
     return ControlError(
@@ -94,7 +124,7 @@ def with_certificates(prepared: PreparedRelease, *, unproven_too: bool) -> Prepa
 
 
 def _certified(nomination: PreparedNomination, problems: list[ControlError]) -> PreparedNomination:
-    certificate = read_certificate(nomination.nomination)
+    certificate, _ = known(nomination.nomination)
     if certificate is None or nomination.nomination.file in {each.file for each in problems}:
         return nomination
     return replace(nomination, certificate=certificate_digest(certificate))
@@ -107,8 +137,8 @@ def keep_certificates(store: Path, prepared: PreparedRelease) -> None:
         StorageError: the disk failed.
     """
     for nomination in prepared.nominations:
-        certificate = read_certificate(nomination.nomination)
-        if nomination.certificate is not None and certificate is not None:
+        certificate = None if nomination.certificate is None else read_certificate(nomination.nomination)
+        if certificate is not None:
             make_private(store)
             data = canonical(certificate)
             keep_folder(store / prepared.config.release / CERTIFICATES, sha256(data), {KEPT_AS: data})

@@ -9,6 +9,9 @@ from runner.documents.certificate import Certificate, ProvenControl, ProvenVerdi
 _ALWAYS = ("base", "solution", "unrelated")
 """Controls that every nomination has, one of each."""
 
+_SURROUNDINGS = 3
+"""Time zones, and locales, that a nomination must be tried under."""
+
 _REFUSED = frozenset({"base", "unrelated", "wrong", "half"})
 
 
@@ -35,6 +38,9 @@ def _missing(certificate: Certificate) -> Iterator[str]:
     for control in certificate.controls:
         if sorted(each.evaluator for each in control.verdicts) != sorted(certificate.evaluators):
             yield f"{control.name} was not judged once by each evaluator"
+    for what in ("TZ", "LC_ALL"):
+        if len({each.get(what) for each in certificate.surroundings}) < _SURROUNDINGS:
+            yield f"fewer than {_SURROUNDINGS} values of {what} in its rounds"
     if not certificate.exploits:
         yield "no cheat was tried"
 

@@ -1,13 +1,12 @@
 """Mutants of a reference solution: small changes in the lines that it changed, which hidden checks should notice. Pure.
 
 Operators as in mutation testing (DeMillo, Lipton, Sayward, "Hints on Test Data Selection", 1978): comparisons,
-arithmetic, constants, boolean connectives and conditions, and statements left out. Python is changed by its syntax
-tree, JavaScript by its text.
+arithmetic, constants, boolean connectives and conditions, and statements left out. Those of JavaScript have a module of
+their own.
 """
 
 import ast
 import copy
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -54,7 +53,7 @@ def mutants(path: str, source: bytes, lines: Collection[int], most: int) -> tupl
         return ()
     plain = ast.unparse(tree)
     found = [each for each in _mutants(path, tree, frozenset(lines)) if each.source.decode() != plain]
-    return _thinned(found, most)
+    return thinned(found, most)
 
 
 def _mutants(path: str, tree: ast.Module, lines: frozenset[int]) -> Iterator[Mutant]:
@@ -134,40 +133,6 @@ def _shortened(node: ast.AST) -> str | None:
 _OPERATORS = (_compare, _binary, _connective, _constant, _turned, _nothing, _shortened)
 
 
-_JAVASCRIPT = (
-    (re.compile(r"===?"), "!==", "equal becomes different"),
-    (re.compile(r"!==?"), "===", "different becomes equal"),
-    (re.compile(r"(?<=\s)<=?(?=\s)"), ">", "less becomes more"),
-    (re.compile(r"(?<=[\s])>=?(?=\s)"), "<", "more becomes less"),
-    (re.compile(r"&&"), "||", "and becomes or"),
-    (re.compile(r"\|\|"), "&&", "or becomes and"),
-    (re.compile(r"(?<=\s)\+(?=\s)"), "-", "plus becomes minus"),
-    (re.compile(r"(?<=\s)\*(?=\s)"), "/", "times becomes divided by"),
-    (re.compile(r"\btrue\b"), "false", "true becomes false"),
-    (re.compile(r"\bfalse\b"), "true", "false becomes true"),
-    (re.compile(r"\breturn (?=\S)"), "return undefined; ", "nothing is returned"),
-    (re.compile(r"(?<=\bif \()(?=\S)"), "!", "the condition is turned round"),
-    (re.compile(r"\b[0-9]+\b"), "7919", "the number is another"),
-)
-"""Textual operators: a parser of JavaScript is none of ours. A mutant that is no program is killed at its import."""
-
-
-def javascript_mutants(path: str, source: bytes, lines: Collection[int], most: int) -> tuple[Mutant, ...]:
-    """Give at most so many mutants of a JavaScript module's changed lines, one place each; comments are passed over."""
-    text = source.decode("utf-8", "replace").splitlines(keepends=True)
-    found: list[Mutant] = []
-    for number in sorted(lines):
-        line = text[number - 1] if number <= len(text) else ""
-        if line.lstrip().startswith(("//", "*", "/*")):
-            continue
-        for pattern, other, what in _JAVASCRIPT:
-            for place in pattern.finditer(line):
-                changed = line[: place.start()] + other + line[place.end() :]
-                whole = "".join((*text[: number - 1], changed, *text[number:]))
-                found.append(Mutant(path=path, line=number, what=what, source=whole.encode()))
-    return _thinned(found, most)
-
-
-def _thinned(found: list[Mutant], most: int) -> tuple[Mutant, ...]:
+def thinned(found: list[Mutant], most: int) -> tuple[Mutant, ...]:
     """Spread what may be judged over all there are."""
     return tuple(found[at * len(found) // most] for at in range(most)) if len(found) > most else tuple(found)

@@ -16,6 +16,7 @@ from runner.selection import select
 from runner.settings import Settings
 from runner.staging import Stages
 from runner.validating.certificates import CERTIFICATE, unproven
+from runner.validating.surroundings import locales_mount
 from runner.validating.validation import ground, validate
 from sandbox.client import open_sandbox
 
@@ -52,8 +53,9 @@ def validate_release(
         return
     with open_sandbox(inputs.places.state, accounts_of(inputs.config)) as sandbox:
         stages = Stages(sandbox=sandbox, workbench=workbench, limits=inputs.config.limits)
+        locales = (locales_mount(sandbox),)
         for each in todo:
-            place = ground(each, stages.staged(each), workbench.repository)
+            place = ground(each, stages.staged(each), workbench.repository, locales)
             certificate = validate(place, repeats, tell)
             path = _place(each)
             replace_file(path, canonical(certificate))

@@ -16,12 +16,14 @@ from runner.nomination import nomination_digest
 from runner.release import PreparedNomination
 from runner.staging import Staged, roomy
 from runner.validating.cheats import Cheat, Target, cheats
-from runner.validating.mutants import Mutant, javascript_mutants, mutants
-from runner.validating.rates import upper_bound
+from runner.validating.javascript_mutants import javascript_mutants
+from runner.validating.mutants import Mutant, mutants
+from runner.validating.rates import flakes, upper_bound
+from runner.validating.surroundings import variables
 from runner.validating.telling import told_away
 from sandbox.api import Pack
 from sandbox.patch import Repository
-from sandbox.spec import PYTHON
+from sandbox.spec import PYTHON, Mount
 from sandbox.tree import Entry, Kind
 
 MUTANTS = 24
@@ -29,13 +31,6 @@ MUTANTS = 24
 
 ROUNDS = 3
 """Of all controls, where nobody says how many."""
-
-SURROUNDINGS = (
-    (("TZ", "UTC"), ("LC_ALL", "C.UTF-8")),
-    (("TZ", "Asia/Kathmandu"), ("LC_COLLATE", "C"), ("LC_NUMERIC", "C"), ("PYTHONHASHSEED", "1")),
-    (("TZ", "America/St_Johns"), ("LC_ALL", "C.UTF-8"), ("LANGUAGE", "de"), ("PYTHONHASHSEED", "4242")),
-)
-"""Variables of the rounds, in turn; interpreters that are told to ignore them have a random hash seed anyway."""
 
 UNRELATED = "NOTES-ON-NOTHING.md"
 _CORES = 2
@@ -52,6 +47,8 @@ class Ground:
     staged: Staged
     repository: Repository
     evaluators: tuple[Evaluator, ...]
+    locales: tuple[Mount, ...] = ()
+    """Where units find the locales of the rounds."""
 
     @property
     def base(self) -> Submission:
@@ -68,10 +65,13 @@ class Ground:
         return {each.id: each.judge(submission, bench) for each in self.evaluators}
 
     def _bench(self, submission: Submission, surroundings: tuple[tuple[str, str], ...]) -> Bench:
-        return replace(roomy(self.staged.bench, submission), surroundings=surroundings)
+        bench = roomy(self.staged.bench, submission)
+        return replace(bench, surroundings=surroundings, toolchain=(*bench.toolchain, *self.locales))
 
 
-def ground(prepared: PreparedNomination, staged: Staged, repository: Repository) -> Ground:
+def ground(
+    prepared: PreparedNomination, staged: Staged, repository: Repository, locales: tuple[Mount, ...] = ()
+) -> Ground:
     """Set a nomination up: evaluators that learn from the solution do it now.
 
     Raises:
@@ -79,7 +79,9 @@ def ground(prepared: PreparedNomination, staged: Staged, repository: Repository)
         SandboxError: a fault.
     """
     calibrated = calibrate(prepared.nomination, staged.solution(), staged.bench)
-    return Ground(prepared=prepared, staged=staged, repository=repository, evaluators=calibrated.evaluators)
+    return Ground(
+        prepared=prepared, staged=staged, repository=repository, evaluators=calibrated.evaluators, locales=locales
+    )
 
 
 def validate(place: Ground, repeats: int, tell: Tell) -> Certificate:
@@ -90,9 +92,9 @@ def validate(place: Ground, repeats: int, tell: Tell) -> Certificate:
     """
     prepared = place.prepared
     rounds = [_round(place, number, repeats, tell) for number in range(repeats)]
-    controls = tuple(_control(trial, [each[trial.name] for each in rounds]) for trial in _trials(place))
+    controls = tuple(_control(place, trial, [each[trial.name] for each in rounds]) for trial in _trials(place))
     gradings = sum(len(verdicts) for each in rounds for verdicts in each.values())
-    flakes = sum(_flakes(rounds[0], each) for each in rounds[1:])
+    changed = sum(flakes(rounds[0], each) for each in rounds[1:])
     tell(f"{prepared.nomination.id}: mutants of the solution")
     made = tuple(_mutants(place))
     survivors = [each for each in made if _survives(place, each)]
@@ -106,10 +108,11 @@ def validate(place: Ground, repeats: int, tell: Tell) -> Certificate:
         solution_sha256=prepared.solution.digest,
         evaluators=evaluator_digests(prepared),
         repeats=repeats,
+        surroundings=tuple(dict(variables(number)) for number in range(repeats)),
         controls=controls,
         gradings=gradings,
-        flakes=flakes,
-        flake_bound=decimal_text(upper_bound(flakes, gradings)),
+        flakes=changed,
+        flake_bound=decimal_text(upper_bound(changed, gradings)),
         mutants=len(made),
         killed=len(made) - len(survivors),
         survivors=tuple(map(str, survivors)),
@@ -136,9 +139,9 @@ def _trials(place: Ground) -> tuple[Trial, ...]:
 def _round(place: Ground, number: int, repeats: int, tell: Tell) -> dict[str, Verdicts]:
     is_last = number == repeats - 1 and repeats > 1
     tell(f"{place.prepared.nomination.id}: round {number + 1} of {repeats}{', under load' if is_last else ''}")
-    surroundings = SURROUNDINGS[number % len(SURROUNDINGS)]
+    around = variables(number)
     with _load(is_last):
-        return {trial.name: place.judge(trial.submission(place.base.base), surroundings) for trial in _trials(place)}
+        return {trial.name: place.judge(trial.submission(place.base.base), around) for trial in _trials(place)}
 
 
 @contextmanager
@@ -152,10 +155,12 @@ def _load(wanted: bool) -> Iterator[None]:  # noqa: FBT001 - one of two rounds
         yield
 
 
-def _control(trial: Trial, rounds: list[Verdicts]) -> ProvenControl:
+def _control(place: Ground, trial: Trial, rounds: list[Verdicts]) -> ProvenControl:
+    patch = place.prepared.nomination.find(trial.name)
     return ProvenControl(
         name=trial.name,
         kind=trial.kind,
+        patch_sha256=None if patch is None else patch.sha256,
         verdicts=tuple(_verdict(name, [each[name] for each in rounds]) for name in rounds[0]),
     )
 
@@ -169,14 +174,6 @@ def _verdict(name: str, verdicts: list[Verdict]) -> ProvenVerdict:
         assurance=first.assurance,
         score=None if first.score is None else decimal_text(first.score),
         failed_cases=tuple(case.id for case in first.cases if not case.passed),
-    )
-
-
-def _flakes(first: Mapping[str, Verdicts], other: Mapping[str, Verdicts]) -> int:
-    return sum(
-        (verdict.cause, verdict.score) != (other[trial][name].cause, other[trial][name].score)
-        for trial, verdicts in first.items()
-        for name, verdict in verdicts.items()
     )
 
 

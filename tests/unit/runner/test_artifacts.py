@@ -4,7 +4,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -339,7 +338,6 @@ def test_a_full_disk_keeps_whole_lines_and_the_older_table(tmp_path: Path) -> No
     assert told["again"] is True
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace shows system calls")
 def test_the_calls_of_sealing_are_really_made_and_in_this_order(tmp_path: Path) -> None:
     store = tmp_path / "store"
     store.mkdir()

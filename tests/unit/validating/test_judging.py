@@ -8,6 +8,7 @@ from evaluators.model import Assurance, VerdictCause
 from runner.documents.certificate import Certificate, Exploit, ProvenControl, ProvenVerdict
 from runner.validating.judging import problems
 from runner.validating.rates import upper_bound
+from runner.validating.surroundings import variables
 
 ZERO = "0" * 64
 
@@ -21,7 +22,7 @@ def control(kind: str, *, passed: int, score: str | None, cases: tuple[str, ...]
         score=score,
         failed_cases=cases,
     )
-    return ProvenControl(name=name or kind, kind=kind, verdicts=(verdict,))  # type: ignore[arg-type]
+    return ProvenControl(name=name or kind, kind=kind, patch_sha256=None, verdicts=(verdict,))  # type: ignore[arg-type]
 
 
 GOOD = (
@@ -42,6 +43,7 @@ def certificate(*controls: ProvenControl, **changes: object) -> Certificate:
         "solution_sha256": ZERO,
         "evaluators": {"hidden": ZERO},
         "repeats": 3,
+        "surroundings": tuple(map(dict, map(variables, range(3)))),
         "controls": controls or GOOD,
         "gradings": 18,
         "flakes": 0,
@@ -99,11 +101,13 @@ def test_flakes_leaks_cheats_and_missing_wrong_repairs_are_told() -> None:
         ({"controls": (*GOOD, GOOD[2])}, "not one trial of solution"),
         ({"controls": (*GOOD[:2], *GOOD[3:])}, "not one trial of solution"),
         (
-            {"controls": (*GOOD[:5], ProvenControl(name="alternative", kind="alternative", verdicts=()))},
+            {"controls": (*GOOD[:5], GOOD[5].model_copy(update={"verdicts": ()}))},
             "alternative was",
         ),
         ({"evaluators": {"hidden": ZERO, "more": ZERO}}, "solution was not judged once by each evaluator"),
         ({"exploits": ()}, "no cheat was tried"),
+        ({"surroundings": ({"TZ": "UTC", "LC_ALL": "C.UTF-8"},) * 3}, "fewer than 3 values of LC_ALL"),
+        ({"surroundings": ()}, "fewer than 3 values of TZ"),
     ],
 )
 def test_a_certificate_that_leaves_something_out_proves_nothing(changes: dict[str, object], told: str) -> None:

@@ -5,7 +5,7 @@ import ast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.validating.mutants import javascript_mutants, mutants
+from runner.validating.mutants import mutants
 
 SOURCE = b'''\
 LIMIT = 10
@@ -56,26 +56,3 @@ def test_at_most_so_many_are_made_and_each_is_another_program(most: int) -> None
 def test_what_does_not_parse_has_none() -> None:
     assert mutants("m.py", b"def broken(:\n", EVERY, 10) == ()
     assert mutants("m.py", b"\0", EVERY, 10) == ()
-
-
-SCRIPT = b"""\
-// if (true) return 1
-export default (text) => {
-  if (text === '' && text) { return 5 }
-  return 2 * text.length
-}
-"""
-
-
-def test_javascript_is_mutated_by_its_text_one_place_at_a_time() -> None:
-    found = javascript_mutants("index.js", SCRIPT, EVERY, 100)
-    told = {(each.line, each.what) for each in found}
-    assert (3, "equal becomes different") in told
-    assert (3, "and becomes or") in told
-    assert (3, "the condition is turned round") in told
-    assert (4, "times becomes divided by") in told
-    assert (4, "nothing is returned") in told
-    assert not any(line == 1 for line, _ in told)
-    assert all(each.source != SCRIPT and each.source.count(b"\n") == SCRIPT.count(b"\n") for each in found)
-    assert len(javascript_mutants("index.js", SCRIPT, EVERY, 3)) == 3
-    assert javascript_mutants("index.js", SCRIPT, {99}, 3) == ()
