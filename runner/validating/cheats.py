@@ -4,6 +4,7 @@ Each is laid over the base and judged by the nomination's evaluators. One that s
 that the nomination can be had for nothing; the certificate names it.
 """
 
+import ast
 import importlib.util
 import marshal
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +17,8 @@ from sandbox.api import Pack
 from sandbox.tree import Entry, Kind
 
 Files = Mapping[str, bytes]
+
+_FUTURE = "__future__"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +52,24 @@ def _before_modules(target: Target) -> Iterator[Cheat]:
     for suffixes, table in (((".py",), _PYTHON), ((".js", ".mjs", ".cjs", ".ts"), _JAVASCRIPT)):
         modules = {path: data for path, data in target.files.items() if PurePosixPath(path).suffix in suffixes}
         for name, (payload, keeps) in table.items():
-            files = {path: payload.encode() + (b"\n" + data if keeps else b"") for path, data in modules.items()}
+            files = {path: _with(payload, data) if keeps else payload.encode() for path, data in modules.items()}
             yield Cheat(name=name, changes=pack_files(files))
+
+
+def _with(payload: str, module: bytes) -> bytes:
+    """Put code where a module begins to run: behind what Python wants to stand first, if it has that."""
+    lines = module.splitlines(keepends=True)
+    first = _behind_future(module)
+    return b"".join((*lines[:first], payload.encode(), b"\n", *lines[first:]))
+
+
+def _behind_future(module: bytes) -> int:
+    try:
+        statements = ast.parse(module).body
+    except (SyntaxError, ValueError):  # JavaScript, above all
+        return 0
+    lines = [each.end_lineno or 0 for each in statements if isinstance(each, ast.ImportFrom) and each.module == _FUTURE]
+    return max(lines, default=0)
 
 
 def _beside(target: Target) -> Iterator[Cheat]:

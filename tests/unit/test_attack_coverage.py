@@ -29,6 +29,20 @@ NUMBERS = {
     ),
 }
 """The catalogue's numbers by class: sandbox, workspace-capture, artifact, resource, network, grader, judge."""
+CONTROLS = {
+    "tests/flow/test_validate.py": "test_every_shipped_nomination_is_proven",
+    "tests/systemd/test_driven.py": "test_right_code_passes_in_two_units_of_two_accounts",
+    "tests/systemd/test_pytest_suite.py": "test_a_right_submission_passes_and_an_honest_wrong_one_fails",
+    "tests/unit/evaluators/test_attacks_by_kind.py": (
+        "test_planted_files_neither_help_what_is_wrong_nor_harm_what_is_right_and_none_is_run"
+    ),
+    "tests/unit/evaluators/test_driven.py": "test_right_code_passes_and_the_two_sides_share_nothing",
+    "tests/unit/evaluators/test_forgeries.py": "test_a_right_submission_passes",
+    "tests/unit/evaluators/test_json_match.py": "test_the_expected_answer_passes_in_any_writing",
+    "tests/unit/evaluators/test_node.py": ("test_cases_are_learned_from_the_solution_and_the_two_sides_share_nothing"),
+    "tests/unit/evaluators/test_plain.py": "test_what_is_plain_comes_back_as_it_was_through_json",
+}
+"""Where attacks on graders are tried: the test beside them in which honest work keeps its due."""
 ROW = re.compile(r"\| (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|")
 TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 
@@ -72,3 +86,16 @@ def test_every_attack_that_is_tried_on_a_host_stands_in_a_row_of_its_numbers() -
     tried = {number: set(re.findall(r"`([^`]+)`", where)) for number, (_, where) in rows().items()}
     for attack in ATTACKS:
         assert any(attack.id in tried.get(number, ()) for number in attack.items), attack.id
+
+
+@pytest.mark.parametrize("number", NUMBERS["The grader"])
+def test_every_attack_on_a_grader_is_tried_beside_an_honest_control(number: int) -> None:
+    _, tried = rows()[number]
+    modules = {module for module, _ in TEST.findall(tried)}
+    if not tried.startswith("not applicable"):
+        assert modules & CONTROLS.keys(), f"{number}: no control is named for {sorted(modules)}"
+
+
+@pytest.mark.parametrize(("module", "control"), CONTROLS.items())
+def test_every_honest_control_is_there(module: str, control: str) -> None:
+    assert f"def {control}(" in (ROOT / module).read_text()

@@ -3,6 +3,7 @@
 import pytest
 
 from runner.validating import cheats as suite
+from runner.validating.catalogue import BY_NUMBER, number_of
 from runner.validating.cheats import Target, cheats
 from sandbox.tree import Kind
 
@@ -25,10 +26,21 @@ def test_code_goes_before_the_base_or_in_its_place() -> None:
     assert BASE not in instead.blobs(instead.entries[0].sha256 or "")
 
 
+def test_code_goes_behind_what_python_wants_to_stand_first_and_runs() -> None:
+    base = b'"""A module."""\nfrom __future__ import annotations\n\nSIZE = 3\n'
+    made = {each.name: each.changes for each in cheats(Target(files={"size.py": base}, root="."))}
+    changed = made["SystemExit at import"]
+    source = changed.blobs(changed.entries[0].sha256 or "")
+    assert source.endswith(b"\nSIZE = 3\n")
+    with pytest.raises(SystemExit):
+        exec(compile(source, "size.py", "exec"), {})  # noqa: S102 - our own payload
+
+
 @pytest.mark.parametrize("name", sorted(suite._PYTHON))
 def test_every_python_cheat_is_code(name: str) -> None:
     payload, _ = suite._PYTHON[name]
     compile(payload, name, "exec")
+    compile(suite._with(payload, b"from __future__ import annotations\n"), name, "exec")
 
 
 def test_javascript_and_data_have_cheats_of_their_own() -> None:
@@ -53,3 +65,11 @@ def test_links_and_removals_are_changes_too() -> None:
     made = {each.name: each.changes.entries for each in cheats(Target(files={"size.py": BASE}, root="."))}
     assert [entry.kind for entry in made["output is a link to nothing"]] == [Kind.LINK]
     assert [entry.kind for entry in made["the work is removed"]] == [Kind.GONE]
+
+
+def test_every_cheat_is_an_attack_of_the_catalogue() -> None:
+    targets = (Target(files={"size.py": BASE, "index.js": b"x", "answer.json": b""}, root="."),)
+    made = {each.name for target in targets for each in cheats(target)}
+    listed = [name for names in BY_NUMBER.values() for name in names]
+    assert sorted(made) == sorted(listed)
+    assert all(number_of(name) is not None for name in made)
