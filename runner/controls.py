@@ -12,6 +12,7 @@ from evaluators.pytest_suite import EXPECTATIONS
 from evaluators.registry import build
 from runner.canonical import canonical, parse, sha256
 from runner.documents.controls import CalibratedEvaluator, Control, ControlsRecord, ControlVerdict
+from runner.documents.writing import decimal_text
 from runner.errors import ControlError, DocumentErrors
 from runner.fixture import Fixture
 from runner.nomination import PROBES, Nomination, nomination_digest
@@ -207,7 +208,13 @@ def _control(trial: Trial, graded: Graded, calibrated: Calibrated) -> Control:
         tree_sha256=trial.tree_sha256,
         public_tests=graded.public_tests,
         verdicts=tuple(
-            ControlVerdict(id=name, passed=verdict.passed, cause=verdict.cause, assurance=verdict.assurance)
+            ControlVerdict(
+                id=name,
+                passed=verdict.passed,
+                cause=verdict.cause,
+                assurance=verdict.assurance,
+                score=None if verdict.score is None else decimal_text(verdict.score),
+            )
             for name, verdict in verdicts
         ),
     )

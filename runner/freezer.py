@@ -23,6 +23,7 @@ from runner.release import (
 from runner.settings import Settings
 from runner.staging import Stages
 from runner.validating.certificates import keep_certificates, with_certificates
+from runner.validating.rechecking import LOT
 from sandbox.capture import Base
 from sandbox.client import open_sandbox
 from sandbox.patch import Repository
@@ -127,7 +128,9 @@ class _Telling:
 
     def stage(self, prepared: PreparedNomination) -> Stage:
         """Set a nomination up for its controls."""
-        self.tell(f"controls of {prepared.nomination.id}: base, solution, and the repairs it must refuse or accept")
+        more = "" if prepared.certificate is None else f", and {LOT} cheats of its certificate again"
+        what = f"base, solution, and the repairs it must refuse or accept{more}"
+        self.tell(f"controls of {prepared.nomination.id}: {what}")
         return self.stages.stage(prepared)
 
 

@@ -15,6 +15,8 @@ from runner.errors import DocumentError, DocumentErrors
 from runner.parsing import read_file
 from runner.preparing import Workbench, build_evaluators
 from runner.release import MANIFEST_BYTES, PreparedNomination, PreparedRelease
+from runner.validating.certificates import read_certificate
+from runner.validating.rechecking import contradicted, retried
 from sandbox.spec import ObjectId
 
 CONTROLS = "controls"
@@ -103,4 +105,11 @@ def _controlled(prepared: PreparedNomination, workbench: Workbench, stage: Stage
     calibrated = calibrate(nomination, solution, stage.bench)
     known = trials(nomination, prepared.fixture, prepared.solution, workbench.repository)
     record = run_controls(nomination, known, stage.base, calibrated, stage.grade)
+    if prepared.certificate is not None and (certificate := read_certificate(nomination)) is not None:
+        problems = [
+            *contradicted(nomination, certificate, record),
+            *retried(prepared, record, calibrated.evaluators, stage.base, stage.bench),
+        ]
+        if problems:
+            raise DocumentErrors(errors=tuple(problems))
     return replace(prepared, evaluators=build_evaluators(nomination, record), controls=record)

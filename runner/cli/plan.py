@@ -18,6 +18,7 @@ from runner.release import manifest_digest
 from runner.reports.aggregate import unproven_of
 from runner.settings import Settings, host_settings
 from runner.signing.release_log import frozen_entry, log_release
+from runner.validating.validating import prove_release
 
 
 @click.command()
@@ -37,18 +38,20 @@ def lint(config: Path | None, as_json: bool) -> int:  # noqa: FBT001 - click pas
 @click.command()
 @click.option("--no-controls", is_flag=True, help="Do not run the controls; every later document says so.")
 @click.option("--unproven", is_flag=True, help="Take nominations without a certificate; every later document says so.")
+@click.option("--prove", is_flag=True, help="Prove every nomination here first, whatever its certificate says.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
-def freeze(config: Path | None, *, no_controls: bool, unproven: bool, as_json: bool) -> int:
+def freeze(config: Path | None, *, no_controls: bool, unproven: bool, prove: bool, as_json: bool) -> int:
     """Write the release's manifest, after its nominations' controls have ended as they must."""
     settings = host_settings(config)
-    broken = [each for each in _findings(settings) if each.severity is Severity.ERROR]
-    for each in broken:
-        click.echo(str(each), err=True)
-    if broken:
+    if _has_errors(settings):
         return UsageError.exit_code
+    if prove and (no_controls or unproven):
+        raise click.UsageError("--prove goes with neither --no-controls nor --unproven")
     if not no_controls:
         need_keeper()
+    if prove:
+        prove_release(settings, tell)
     frozen = freeze_release(settings, controls=not no_controls, tell=tell, unproven_too=unproven)
     digest = manifest_digest(frozen.manifest)
     entry = frozen_entry(frozen.manifest.release, digest)
@@ -66,6 +69,14 @@ def freeze(config: Path | None, *, no_controls: bool, unproven: bool, as_json: b
         for line in logged.lines():
             click.echo(line)
     return 0
+
+
+def _has_errors(settings: Settings) -> bool:
+    """Tell every error that lint finds."""
+    broken = [each for each in _findings(settings) if each.severity is Severity.ERROR]
+    for each in broken:
+        click.echo(str(each), err=True)
+    return bool(broken)
 
 
 def _findings(settings: Settings) -> tuple[Finding, ...]:

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, JsonValue
 
 from evaluators.model import Assurance, VerdictCause
-from runner.documents.model import Document, Identifier, Sha256, Shape
+from runner.documents.model import DecimalText, Document, Identifier, Sha256, Shape
 
 
 class ControlVerdict(Shape):
@@ -16,6 +16,7 @@ class ControlVerdict(Shape):
     passed: bool
     cause: VerdictCause
     assurance: Assurance
+    score: DecimalText | None
 
 
 class Control(Shape):

@@ -12,8 +12,10 @@ from runner.documents.certificate import Certificate
 from runner.errors import ControlError, DocumentError, DocumentErrors
 from runner.nomination import PROBES, Nomination, nomination_digest
 from runner.release import PreparedNomination, PreparedRelease
+from runner.validating.cheats import cheats
 from runner.validating.judging import problems
-from runner.validating.validation import evaluator_digests
+from runner.validating.target import evaluator_digests, target_of
+from runner.validating.telling import told_away
 
 CERTIFICATE = "records/certificate.json"
 """Its place in the nomination's folder."""
@@ -58,6 +60,13 @@ def doubts(prepared: PreparedNomination, certificate: Certificate | None) -> Ite
     yield from untried(prepared.nomination, certificate)
     yield from unexpected(prepared.nomination, certificate)
     yield from problems(certificate)
+    # What needs no clean room is looked at again, and not believed.
+    told = told_away(prepared.nomination, prepared.fixture, prepared.solution)
+    yield from (each for each in told if each not in certificate.leaks)
+    tried = {each.name for each in certificate.exploits}
+    yield from (
+        f"the cheat '{each.name}' was never tried" for each in cheats(target_of(prepared)) if each.name not in tried
+    )
 
 
 def known(nomination: Nomination) -> tuple[Certificate | None, str | None]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
+from evaluators.model import Verdict
 from runner.documents.certificate import Certificate, ProvenControl, ProvenVerdict
 
 _ALWAYS = ("base", "solution", "unrelated")
@@ -29,6 +30,11 @@ def problems(certificate: Certificate) -> Iterator[str]:
     for exploit in certificate.scored:
         said = ", ".join(f"{name} {cause.value}" for name, cause in exploit.causes.items())
         yield f"the cheat '{exploit.name}' scores ({said})"
+
+
+def gains(verdict: Verdict, base_passed: bool, base_score: Decimal | None) -> bool:  # noqa: FBT001 - of the base
+    """Whether a verdict is worth more than the base's."""
+    return (verdict.passed and not base_passed) or (verdict.score or Decimal(0)) > (base_score or Decimal(0))
 
 
 def _missing(certificate: Certificate) -> Iterator[str]:

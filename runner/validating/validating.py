@@ -8,16 +8,16 @@ from runner.canonical import canonical
 from runner.documents.certificate import Certificate
 from runner.durable import replace_file
 from runner.errors import UsageError
-from runner.freezer import accounts_of
+from runner.freezer import RELEASES, accounts_of
 from runner.inputs import load_inputs
 from runner.preparing import open_workbench, prepare
-from runner.release import PreparedNomination
+from runner.release import PreparedNomination, manifest_path
 from runner.selection import select
 from runner.settings import Settings
 from runner.staging import Stages
 from runner.validating.certificates import CERTIFICATE, unproven
 from runner.validating.surroundings import locales_mount
-from runner.validating.validation import ground, validate
+from runner.validating.validation import ROUNDS, ground, validate
 from sandbox.client import open_sandbox
 
 
@@ -60,6 +60,18 @@ def validate_release(
             path = _place(each)
             replace_file(path, canonical(certificate))
             yield Validated(certificate=certificate, path=path)
+
+
+def prove_release(settings: Settings, tell: Callable[[str], None]) -> None:
+    """Leave a certificate of this host's own with each nomination of a release that is not frozen yet.
+
+    Raises:
+        As `validate_release`. A nomination that is not proven is no error here: freezing refuses it.
+    """
+    inputs = load_inputs(settings)
+    if not manifest_path(settings.checkout / RELEASES, inputs.config.release).exists():
+        for each in validate_release(settings, (), ROUNDS, tell):
+            tell(f"{each.certificate.nomination}: certified by {each.path}")
 
 
 def _place(prepared: PreparedNomination) -> Path:

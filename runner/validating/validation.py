@@ -8,18 +8,19 @@ from dataclasses import dataclass, replace
 
 from evaluators.model import Bench, Evaluator, Submission, Verdict
 from evaluators.packing import laid_over, pack_files
-from evaluators.registry import build
 from runner.controls import Trial, calibrate, trials
 from runner.documents.certificate import Certificate, Exploit, ProvenControl, ProvenVerdict
 from runner.documents.writing import decimal_text
 from runner.nomination import nomination_digest
 from runner.release import PreparedNomination
 from runner.staging import Staged, roomy
-from runner.validating.cheats import Cheat, Target, cheats
+from runner.validating.cheats import Cheat, cheats
 from runner.validating.javascript_mutants import javascript_mutants
+from runner.validating.judging import gains
 from runner.validating.mutants import Mutant, mutants
 from runner.validating.rates import flakes, upper_bound
 from runner.validating.surroundings import variables
+from runner.validating.target import base_file, evaluator_digests, target_of
 from runner.validating.telling import told_away
 from sandbox.api import Pack
 from sandbox.patch import Repository
@@ -100,7 +101,7 @@ def validate(place: Ground, repeats: int, tell: Tell) -> Certificate:
     survivors = [each for each in made if _survives(place, each)]
     tell(f"{prepared.nomination.id}: the exploit suite")
     base = rounds[0]["base"]
-    exploits = tuple(_exploit(place, cheat, base) for cheat in cheats(_target(place)))
+    exploits = tuple(_exploit(place, cheat, base) for cheat in cheats(target_of(prepared)))
     return Certificate(
         nomination=prepared.nomination.id,
         nomination_sha256=nomination_digest(prepared.nomination),
@@ -119,11 +120,6 @@ def validate(place: Ground, repeats: int, tell: Tell) -> Certificate:
         leaks=tuple(told_away(prepared.nomination, prepared.fixture, prepared.solution)),
         exploits=exploits,
     )
-
-
-def evaluator_digests(prepared: PreparedNomination) -> dict[str, str]:
-    """Give each evaluator's digest before it has seen the solution."""
-    return {spec.id: build(spec).digest() for spec in prepared.nomination.evaluators}
 
 
 def _trials(place: Ground) -> tuple[Trial, ...]:
@@ -181,7 +177,7 @@ def _mutants(place: Ground) -> Iterator[Mutant]:
     changed = [each for each in place.prepared.solution.change.entries if _maker(each) is not None]
     for entry in changed:
         after = place.prepared.solution.change.blobs(entry.sha256 or "")
-        before = _before(place, entry.path)
+        before = base_file(place.prepared, entry.path)
         make = _maker(entry) or mutants
         yield from make(entry.path.decode(), after, _new_lines(before, after), max(1, MUTANTS // len(changed)))
 
@@ -195,12 +191,6 @@ def _maker(entry: Entry) -> Callable[[str, bytes, Collection[int], int], tuple[M
     return mutants if entry.path.endswith(b".py") else None
 
 
-def _before(place: Ground, path: bytes) -> bytes:
-    fixture = place.prepared.fixture
-    found = next((each for each in fixture.entries if each.path == path and each.sha256 is not None), None)
-    return b"" if found is None else fixture.contents.get(found.sha256 or "")
-
-
 def _new_lines(before: bytes, after: bytes) -> set[int]:
     matcher = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
     return {line + 1 for tag, _, _, start, end in matcher.get_opcodes() if tag != "equal" for line in range(start, end)}
@@ -212,21 +202,10 @@ def _survives(place: Ground, mutant: Mutant) -> bool:
     return all(each.passed for each in place.judge(place.changed(change, solution.message)).values())
 
 
-def _target(place: Ground) -> Target:
-    spec, changed = place.prepared.nomination.spec, place.prepared.solution.change.entries
-    paths = {each.path for each in changed if each.kind is Kind.FILE} | {each.encode() for each in spec.target_files}
-    files = {path.decode("utf-8", "surrogateescape"): _before(place, path) for path in sorted(paths)}
-    return Target(files=files, root=spec.root)
-
-
 def _exploit(place: Ground, cheat: Cheat, base: Verdicts) -> Exploit:
     verdicts = place.judge(place.changed(cheat.changes))
     return Exploit(
         name=cheat.name,
-        scored=any(_gains(verdict, base[name]) for name, verdict in verdicts.items()),
+        scored=any(gains(verdict, base[name].passed, base[name].score) for name, verdict in verdicts.items()),
         causes={name: verdict.cause for name, verdict in verdicts.items()},
     )
-
-
-def _gains(verdict: Verdict, base: Verdict) -> bool:
-    return (verdict.passed and not base.passed) or (verdict.score or 0) > (base.score or 0)
