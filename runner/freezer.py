@@ -128,8 +128,8 @@ class _Telling:
 
     def stage(self, prepared: PreparedNomination) -> Stage:
         """Set a nomination up for its controls."""
-        more = "" if prepared.certificate is None else f", and {LOT} cheats of its certificate again"
-        what = f"base, solution, and the repairs it must refuse or accept{more}"
+        more = "" if prepared.certificate is None else f"; {LOT} cheats of its certificate"
+        what = f"base, solution, the repairs it must refuse or accept{more}"
         self.tell(f"controls of {prepared.nomination.id}: {what}")
         return self.stages.stage(prepared)
 
