@@ -7,7 +7,7 @@ import pytest
 
 from runner.documents.certificate import Certificate
 from runner.nomination import load_nomination
-from runner.validating.certificates import CERTIFICATE, known, read_certificate, untried
+from runner.validating.certificates import CERTIFICATE, known, read_certificate, unexpected, untried
 
 FOLDER = Path(__file__).parents[3] / "config/nominations/change-review"
 NOMINATION = load_nomination(FOLDER)
@@ -49,3 +49,20 @@ def test_a_certificate_that_is_none_is_a_doubt_and_no_end(tmp_path: Path) -> Non
     assert certificate is None
     assert why is not None
     assert "says nothing to this runner" in why
+
+
+def test_cases_that_end_on_the_base_otherwise_than_is_said_are_told() -> None:
+    nomination = load_nomination(FOLDER.parent / "date-fields")
+    certificate = read_certificate(nomination)
+    assert certificate is not None
+    assert list(unexpected(nomination, certificate)) == []
+    base = next(each for each in certificate.controls if each.kind == "base")
+    verdict = base.verdicts[0]
+    passed, kept = "zone: test_zone.py::test_small_z", "zone: test_as_before.py::test_capitals"
+    failed = (*(each for each in verdict.failed_cases if each != passed), kept)
+    other = base.model_copy(update={"verdicts": (verdict.model_copy(update={"failed_cases": failed}),)})
+    changed = certificate.model_copy(update={"controls": (other,)})
+    assert list(unexpected(nomination, changed)) == [
+        f"fail_to_pass: {passed} passes the base",
+        f"pass_to_pass: {kept} fails the base",
+    ]
