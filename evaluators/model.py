@@ -118,6 +118,10 @@ class Bench:
     """Variables of every unit, for trying verdicts under another time zone or locale."""
     node: Node | None = None
     """The toolchain's Node, where that is what programs run with."""
+    tools: tuple[Mount, ...] = ()
+    """Our own pinned programs (`evaluators/tools.txt`), for kinds and norms that look at files as data."""
+    helm: tuple[Mount, ...] = ()
+    """The host's `helm`, where it names one."""
 
 
 class Evaluator(Protocol):

@@ -257,6 +257,9 @@ class ReleaseConfig(Document):
     """What is asked of judges, how often, and when an answer counts."""
     analysis: Analysis = Analysis()
     """What is settled about the statistics beforehand."""
+    norms: bool = False
+    """Whether it is measured too how a change is made: files out of scope, leftovers, lint, size, tests, comments.
+    Never part of an outcome."""
     supersedes: Identifier | None = None
     """The release that this one replaces."""
 

@@ -7,17 +7,21 @@ from dataclasses import dataclass, field
 from evaluators.errors import EvaluatorError
 from evaluators.model import Evaluator, VerdictCause
 from evaluators.model import Submission as Judgeable
+from evaluators.norm_counts import Asked
+from evaluators.norms import measure
 from evaluators.public_tests import TestsResult, run_public_tests
+from runner import norms
 from runner.artifacts import Sealed
 from runner.canonical import canonical, sha256
 from runner.documents import writing
 from runner.documents.capture import Capture, CaptureFinding
 from runner.documents.evidence import Policy, PublicTests, Ruling, Submission
 from runner.documents.facts import Blame, Phase, Phases, Spent, VoidFact, path_bytes
+from runner.documents.norms import Norms
 from runner.documents.telemetry import Telemetry
 from runner.documents.writing import printable
 from runner.grading import Parts
-from runner.kept import FIRST, LOGS
+from runner.kept import FIRST, LOGS, NORMS
 from runner.policy import Change, as_fact, check_policy, rules_of
 from runner.spending import add_up
 from runner.staging import Staged, roomy
@@ -57,6 +61,8 @@ class Evaluation:
     walls: dict[str, LauncherReport] = field(default_factory=dict)
     """What the launcher of each unit saw."""
     fault: VoidFact | None = None
+    norms: Norms | None = None
+    """How the change is made, where the release asks; nothing of the outcome follows from it."""
     first: "Evaluation | None" = None
     """That of the first of two shots."""
     phases: Phases = field(default_factory=Phases)
@@ -78,6 +84,8 @@ class Evaluation:
         if self.tests is not None:
             files["public-tests.json"] = canonical(self.tests)
         files |= {f"evaluators/{each.id}.json": canonical(each) for each in self.rulings}
+        if self.norms is not None:
+            files[NORMS] = canonical(self.norms)
         if self.walls:
             files["launcher.json"] = writing.walls(self.walls)
         if self.first is not None:
@@ -144,7 +152,18 @@ def evaluate(staged: Staged, reopened: Reopened, tests: PublicTests | None = Non
         with _blamed(evaluation, Phase.EVALUATORS):
             for evaluator in staged.prepared.evaluators:
                 _judge(evaluation, evaluator)
+    if evaluation.fault is None and staged.norms is not None:
+        _measure(evaluation, staged.norms)
     return evaluation
+
+
+def _measure(evaluation: Evaluation, asked: Asked) -> None:
+    """Measure how the change is made. Whatever comes of it, the grading is what it was."""
+    judged, bench = evaluation.reopened.judged, evaluation.staged.bench
+    measured = measure(asked, judged, bench)
+    if measured.lint_log:
+        evaluation.keep(measured.lint_log)
+    evaluation.norms = norms.document(measured, evaluation.policy.tree_sha256)
 
 
 @contextmanager

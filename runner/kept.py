@@ -20,6 +20,7 @@ from runner.documents.evidence import (
 )
 from runner.documents.ledger import LedgerLine
 from runner.documents.model import Document
+from runner.documents.norms import Norms
 from runner.documents.seal import SealKind
 from runner.documents.telemetry import Preflight, Telemetry
 
@@ -34,6 +35,9 @@ LOGS = "logs"
 
 FIRST = "shots/1"
 """Folder of a single-shot attempt's first shot: its public tests; and where a second followed, all of it."""
+
+NORMS = "norms.json"
+"""How a submission is made, in a grading of a release that asks."""
 
 TOLD = "told.txt"
 """What a single-shot candidate was told at first."""
@@ -84,6 +88,7 @@ _GRADING = {
     "evaluators/*.json": Kept(model=Ruling, required=False),
     "launcher.json": Kept(model=Walls, required=False),
     "host.json": Kept(model=Host, required=False),
+    NORMS: Kept(model=Norms, required=False),
     f"{LOGS}/*": Kept(required=False),
     f"{FIRST}/policy.json": Kept(model=Policy, required=False),
     f"{FIRST}/evaluators/*.json": Kept(model=Ruling, required=False),

@@ -53,7 +53,12 @@ def keyless_room(
                 credential=lambda _name: None,
                 bundles=bundles or {},
             ),
-            stages=Stages(sandbox=sandbox, workbench=frozen.workbench, limits=frozen.manifest.limits),
+            stages=Stages(
+                sandbox=sandbox,
+                workbench=frozen.workbench,
+                limits=frozen.manifest.limits,
+                norms=frozen.manifest.norms is not None,
+            ),
             proofs=digests(proofs),
             patches=_no_patches,
             clock=now_ms,

@@ -9,10 +9,12 @@ from runner.artifacts import Sealed, inspect_sealed, parse
 from runner.documents.evidence import Begun, Grading, ShotResult, Submission, Void
 from runner.documents.facts import Facts, Origin, Phases, Spent
 from runner.documents.ledger import LedgerLine
+from runner.documents.norms import Norms, NormsShort
 from runner.documents.seal import Trial
 from runner.documents.telemetry import Telemetry, Traffic
 from runner.errors import UsageError, VerificationError
-from runner.kept import FIRST, required
+from runner.kept import FIRST, NORMS, required
+from runner.norms import short
 from runner.outcome import COUNTED, Outcome, outcome
 from runner.parsing import read_file
 from runner.schedule import Cell
@@ -33,6 +35,7 @@ class Look:
     shots: tuple[ShotResult, ...] = ()
     changed: bool | None = None
     """Whether a change was captured; None where nothing was."""
+    norms: NormsShort | None = None
     submission_sha256: str | None = None
     grading_sha256: str | None = None
     void_sha256: str | None = None
@@ -127,9 +130,14 @@ def _graded(graded: _Graded, rule: str, lacks: list[str]) -> Look:
         traffic=_traffic(graded.submission),
         shots=counted.grading.shots,
         changed=made.base_sha256 != made.tree_sha256 if counted.grading.facts.captured else None,
+        norms=_norms(counted.sealed),
         submission_sha256=graded.submission.digest,
         grading_sha256=counted.sealed.digest,
     )
+
+
+def _norms(sealed: Sealed) -> NormsShort | None:
+    return short(sealed.document(Norms, NORMS)) if sealed.holds(NORMS) else None
 
 
 def _gradings(graded: _Graded, lacks: list[str]) -> Iterator[SealedGrading]:

@@ -257,7 +257,12 @@ def _attempts(
                 authorities=authorities() if logins else b"",
                 purse=_purse(frozen, store),
             ),
-            stages=Stages(sandbox=room, workbench=frozen.workbench, limits=frozen.manifest.limits),
+            stages=Stages(
+                sandbox=room,
+                workbench=frozen.workbench,
+                limits=frozen.manifest.limits,
+                norms=frozen.manifest.norms is not None,
+            ),
             proofs=digests(proofs),
             patches=_Patches(settings=settings, frozen=frozen),
             clock=now_ms,

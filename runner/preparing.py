@@ -39,6 +39,8 @@ class Workbench:
     downloads: Downloads
     repository: Repository
     workshop: Workshop
+    helm: Path | None = None
+    """The program that evaluators of kind `helm` run; None: this host names none."""
 
 
 def open_workbench(places: Places, settings: Settings, *, offline: bool = False) -> Workbench:
@@ -50,6 +52,7 @@ def open_workbench(places: Places, settings: Settings, *, offline: bool = False)
         workshop=Workshop(
             folder=places.state / TOOLCHAINS, find_index=index.settings, npm=registry_of(settings.environ)
         ),
+        helm=settings.helm,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluators.model import Evaluator
+from evaluators.norm_scale import VERSION
 from runner.agents.login import with_hosts
 from runner.artifacts import new_folder
 from runner.canonical import canonical, parse, sha256
@@ -17,6 +18,7 @@ from runner.documents.manifest import (
     FrozenFile,
     FrozenFolder,
     FrozenNomination,
+    FrozenNorms,
     FrozenToolchain,
     LockedPackage,
     Manifest,
@@ -31,11 +33,13 @@ from runner.fixture import Fixture
 from runner.folder import StoredFile
 from runner.node_lock import NodeLock
 from runner.nomination import PRIVATE, PUBLIC, Nomination, nomination_digest
+from runner.norms import solution_lines
 from runner.parsing import read_file
 from runner.roster import Candidate, Status
 from runner.single_shot import told
 from runner.solution import Solution
 from runner.toolchains import AnyLock
+from runner.tools import tools_lock
 from sandbox.spec import MIB
 
 MANIFEST = "manifest.json"
@@ -81,7 +85,7 @@ def freeze(prepared: PreparedRelease) -> Manifest:
         supersedes=config.supersedes,
         configuration_sha256=configuration_digest(config),
         candidates=tuple(with_hosts(each) for each in config.candidates),
-        nominations=tuple(_nomination(each) for each in prepared.nominations),
+        nominations=tuple(_nomination(each, norms=config.norms) for each in prepared.nominations),
         judges=config.judges,
         judging=config.judging,
         judge_prompts=prepared.judge_prompts,
@@ -92,6 +96,7 @@ def freeze(prepared: PreparedRelease) -> Manifest:
         retry_policy=config.retry_policy,
         budget=config.budget,
         analysis=config.analysis,
+        norms=FrozenNorms(version=VERSION, tools=_toolchain(tools_lock())) if config.norms else None,
         probe=Probe(),
         attempts=config.attempts,
         planned=tuple(planned_attempts(config)),
@@ -197,7 +202,7 @@ def _nominations_of(candidate: Candidate, config: ReleaseConfig) -> tuple[str, .
     return tuple(name for name in config.nomination_ids if name in candidate.nominations)
 
 
-def _nomination(prepared: PreparedNomination) -> FrozenNomination:
+def _nomination(prepared: PreparedNomination, *, norms: bool = False) -> FrozenNomination:
     nomination, lock = prepared.nomination, prepared.lock
     return FrozenNomination(
         id=nomination.id,
@@ -209,6 +214,7 @@ def _nomination(prepared: PreparedNomination) -> FrozenNomination:
         public=tuple(_file(file) for file in nomination.below(PUBLIC)),
         private_sha256=files_digest(nomination.below(PRIVATE)),
         solution_sha256=prepared.solution.digest,
+        solution_lines=solution_lines(prepared.fixture, prepared.solution) if norms else None,
         toolchain=None if lock is None else _toolchain(lock),
         downloads=tuple(downloads_of(nomination)),
         evaluators=tuple(_evaluators(prepared)),

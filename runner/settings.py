@@ -17,6 +17,7 @@ HIDDEN = tuple(Path(path) for path in ("/tmp", "/var/tmp", "/run", "/var/log")) 
 """Folders in whose place a private systemd has its own."""
 
 CONFIG_VARIABLE = "BENCHMARK_CONFIG"
+HELM_VARIABLE = "HELM"
 
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$")
 _LEAST_SECRET = 12
@@ -59,6 +60,12 @@ class Settings:
         """The operator's home; None where the environment names none."""
         home = self.environ.get("HOME", "")
         return Path(home) if home.startswith("/") else None
+
+    @property
+    def helm(self) -> Path | None:
+        """The program of Helm that `$HELM` names; None where it names none."""
+        named = self.environ.get(HELM_VARIABLE, "")
+        return Path(named) if named.startswith("/") else None
 
     def secrets(self) -> Mapping[str, str]:
         """Give the values of all variables that are called a key, a token, a secret or a password, but for paths."""

@@ -4,13 +4,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from evaluators.model import Bench, Evaluator, Submission
+from evaluators.norm_counts import Asked
 from evaluators.public_tests import PublicTests, environment, run_public_tests
 from runner.config import ReleaseLimits
 from runner.controls import Graded
+from runner.errors import SupplyError
 from runner.freezing import Stage
+from runner.norms import asked, solution_lines
 from runner.preparing import Workbench
 from runner.release import PreparedNomination
 from runner.toolchains import node_of, python_path_of, shown
+from runner.tools import HELM_TARGET, TOOL_KINDS, helm_pack, shown_tools
 from sandbox.api import Pack, Sandbox
 from sandbox.capture import Base, harness_pack
 from sandbox.spec import KIB, MIB, Limits, Mount, ObjectId
@@ -40,6 +44,8 @@ class Staged:
     """What evaluators judge with."""
     tests_bench: Bench
     """The same, under the limits of public tests."""
+    norms: Asked | None = None
+    """What norms depend on; None: they are not measured."""
 
     @property
     def environment(self) -> tuple[tuple[str, str], ...]:
@@ -74,6 +80,8 @@ class Stages:
     sandbox: Sandbox
     workbench: Workbench
     limits: ReleaseLimits
+    norms: bool = False
+    """Whether norms are measured."""
     _known: dict[str, Staged] = field(default_factory=dict)
     _harness: Mount | None = None
 
@@ -105,6 +113,8 @@ class Stages:
             limits=self.limits.evaluators.limits(),
             import_paths=spec.toolchain.import_paths,
             node=node_of(prepared.lock),
+            tools=self._tools(prepared),
+            helm=self._helm(prepared),
         )
         return Staged(
             prepared=prepared,
@@ -119,7 +129,27 @@ class Stages:
             tests=PublicTests(command=spec.public_tests.command, files=fixture.public_pack),
             bench=bench,
             tests_bench=replace(bench, limits=self.limits.public_tests.limits()),
+            norms=asked(spec, solution_lines(fixture, prepared.solution)) if self.norms else None,
         )
+
+    def _tools(self, prepared: PreparedNomination) -> tuple[Mount, ...]:
+        """Give our own pinned programs where something asks for them; norms alone can do without."""
+        needed = any(each.kind in TOOL_KINDS for each in prepared.nomination.evaluators)
+        if not needed and not self.norms:
+            return ()
+        try:
+            return shown_tools(self.workbench.workshop, self.sandbox)
+        except SupplyError:
+            if needed:
+                raise
+            return ()
+
+    def _helm(self, prepared: PreparedNomination) -> tuple[Mount, ...]:
+        """Give the host's Helm where a nomination asks for it; without one its evaluator says so."""
+        needed = any(each.kind == "helm" for each in prepared.nomination.evaluators)
+        if not needed or self.workbench.helm is None:
+            return ()
+        return (Mount(object=self.sandbox.store(helm_pack(self.workbench.helm)), target=HELM_TARGET),)
 
     def stage(self, prepared: PreparedNomination) -> Stage:
         """Set a nomination up for its controls."""

@@ -87,20 +87,29 @@ def parse_lock(text: str, file: str) -> Lock:
     return Lock(text=text, requirements=tuple(requirements.values()))
 
 
-def build_toolchain(lock: Lock, workshop: Workshop) -> Toolchain:
+def build_toolchain(lock: Lock, workshop: Workshop, programs: tuple[str, ...] = ()) -> Toolchain:
     """Give the lock's packages, built now or before; the same lock on the same Python is built once.
+
+    `programs` are those of its `bin` that stay: compiled ones, which hold no path.
 
     Raises:
         SupplyError: pip could not build it.
         ToolchainError: what was kept is no longer what was built.
         StorageError: the disk failed or is full.
     """
-    return built(python_key(lock), workshop.folder, lambda half: _make(lock, half, workshop), lock.distributions)
+    key = python_key(lock, programs)
+    return built(key, workshop.folder, lambda half: _make(lock, half, workshop, programs), lock.distributions)
 
 
-def _make(lock: Lock, half: Path, workshop: Workshop) -> None:
+def _make(lock: Lock, half: Path, workshop: Workshop, programs: tuple[str, ...]) -> None:
     _install(lock, half, workshop)
+    kept = {name: half / "tree" / "bin" / name for name in programs}
+    for name, place in kept.items():
+        place.rename(half / name)
     _seal(half)
+    for name, place in kept.items():
+        place.parent.mkdir(exist_ok=True)
+        (half / name).rename(place)
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -119,7 +128,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         yield first, " ".join(pending.split())
 
 
-def python_key(lock: Lock) -> str:
+def python_key(lock: Lock, programs: tuple[str, ...] = ()) -> str:
     """Give the name under which a lock's toolchain is kept: the same lock on the same Python has the same.
 
     Raises:
@@ -133,7 +142,7 @@ def python_key(lock: Lock) -> str:
     except (OSError, subprocess.SubprocessError) as error:
         raise unbuilt(f"{PYTHON}: {error}", "install Debian's python3") from error
     known = {"recipe": RECIPE, "python": answer.stdout.strip(), "lock": lock.digest}
-    return sha256(canonical(known))
+    return sha256(canonical({**known, "programs": list(programs)} if programs else known))
 
 
 def _install(lock: Lock, half: Path, workshop: Workshop) -> None:

@@ -11,6 +11,7 @@ _COMMANDS = {
     "doctor": ("runner.cli.doctor", "Say line by line what this host can hold."),
     "lint": ("runner.cli.plan", "Check a release configuration and its nominations."),
     "validate": ("runner.cli.validate", "Prove nominations before money is spent on them."),
+    "gold-size": ("runner.cli.gold_size", "Say how large the reference solutions are."),
     "freeze": ("runner.cli.plan", "Run the controls and write the release's manifest."),
     "pilot": ("runner.cli.run", "Run the planned attempts of a frozen release."),
     "judge": ("runner.cli.judge", "Let judges look at sealed submissions, without names."),

@@ -8,6 +8,7 @@ from pydantic import Field
 from evaluators.model import Assurance
 from runner.documents.facts import Controls, FailureCause, Phases, Spent
 from runner.documents.model import DecimalText, Document, Identifier, Sha256, Shape
+from runner.documents.norms import NormsMean, NormsShort
 from runner.documents.seal import Ordinal
 from runner.documents.telemetry import Traffic
 from runner.outcome import Outcome
@@ -61,6 +62,9 @@ class Row(Shape):
     """Of the try that counts."""
     traffic: Traffic | None = None
     """What the gateway counted of its solution; null without a model, and where nobody could count."""
+    norms: NormsShort | None = None
+    """How the change is made; null where the release does not ask, or there is no change. In no outcome, rate or
+    score."""
     voids: Spent | None
     """What the tries before it took together; null where there were none."""
     evidence: Evidence
@@ -93,6 +97,8 @@ class Standing(Shape):
     """Of single-shot candidates: the part of its counted attempts that the first shot solved."""
     pass_at_2: DecimalText | None = None
     """The part that the first or the second solved."""
+    norms: NormsMean | None = None
+    """Of its attempts that count; null where none was measured."""
     solution: Spent
     """Time and money of all its solutions; null where one is unknown."""
     voids: Spent | None

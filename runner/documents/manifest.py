@@ -99,6 +99,8 @@ class FrozenNomination(Shape):
     """Over the names and digests of `private/`."""
     solution_sha256: Sha256
     """Tree digest of base + solution."""
+    solution_lines: Count | None = None
+    """Lines that the solution adds and removes, for norms; null where none are measured."""
     toolchain: FrozenToolchain | None
     """Null: the standard library alone."""
     downloads: tuple[Download, ...]
@@ -109,6 +111,15 @@ class FrozenNomination(Shape):
     """Digest of the record of its controls; null where they were not run."""
     certificate: Sha256 | None = None
     """Digest of the certificate that proves it; null: it was frozen unproven."""
+
+
+class FrozenNorms(Shape):
+    """What norms are measured by."""
+
+    version: Annotated[int, Field(ge=1)]
+    """Of weights and rules."""
+    tools: FrozenToolchain
+    """What ruff is built from."""
 
 
 class PlannedAttempt(Shape):
@@ -163,6 +174,8 @@ class Manifest(Document):
     """What all tries together may spend."""
     analysis: Analysis
     """What is settled about the statistics beforehand."""
+    norms: FrozenNorms | None = None
+    """Null: norms are not measured."""
     probe: Probe
     """The question before the task."""
     attempts: Annotated[int, Field(ge=1)]

@@ -14,6 +14,7 @@ from runner.documents.capture import CaptureFinding
 from runner.documents.evidence import ShotResult
 from runner.documents.facts import Change, Epoch, Facts, Origin, PathText, Phases, Size, Spent
 from runner.documents.model import DecimalText, Document, Identifier, Milliseconds, Sha256, Shape
+from runner.documents.norms import NormsShort
 from runner.documents.seal import Ordinal
 from runner.documents.telemetry import ProbeReason, Traffic
 from runner.fields import Line
@@ -165,6 +166,8 @@ class Run(Document):
     """What made the private evidence; null where there is none."""
     phases: Phases
     """Of the try that counts."""
+    norms: NormsShort | None = None
+    """How the change is made, where the release asks; in no outcome or score."""
     voids: Spent | None
     """What the tries before it took together; null where there were none."""
     submission: Left | None

@@ -6,8 +6,8 @@ Comments are added at the end of a file, where they can never fall into a string
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from evaluators.lines import equal_runs
 from runner.judging.languages import Language, language_of, line_comment
-from runner.judging.lines import equal_runs
 from runner.judging.render import FileChange
 
 _CODE = frozenset({Language.PYTHON, Language.SLASHES, Language.HASH, Language.DASHES})

@@ -8,13 +8,13 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evaluators.lines import Hunk, hunks
 from runner.documents.judging import FlagKind, View
 from runner.judges import Ceilings
 from runner.judging.hostile import scan
 from runner.judging.identity import Identities, Trace, is_agent_file
 from runner.judging.languages import Language, language_of, prose, without
 from runner.judging.letters import lookalikes, shown
-from runner.judging.lines import Hunk, hunks
 from runner.judging.phrases import Label
 from runner.judging.scrub import NOTHING, Scrubbed, Sighting, Text, names_in, scrub
 

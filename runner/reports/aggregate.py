@@ -11,6 +11,7 @@ from runner.documents.aggregate import Aggregate, Evidence, Row, Standing
 from runner.documents.facts import Controls, Facts, Spent
 from runner.documents.manifest import Manifest
 from runner.documents.writing import decimal_text
+from runner.norms import mean
 from runner.observed import Look, Observed, Observer
 from runner.outcome import COUNTED, Outcome, outcome, score, solved, verdict
 from runner.reason import reason
@@ -91,6 +92,7 @@ def _row(observed: Observed) -> Row:
         network=None if look.origin is None else look.origin.network,
         phases=look.phases,
         traffic=look.traffic,
+        norms=look.norms,
         voids=observed.voids,
         evidence=Evidence(
             submission_sha256=look.submission_sha256,
@@ -143,6 +145,7 @@ def standing(candidate: Candidate, rows: tuple[Row, ...], objective: frozenset[s
         mean_score=_mean(row.score for row in counted),
         pass_at_1=_pass_rate(row.pass_at_1 for row in counted),
         pass_at_2=_pass_rate(row.pass_at_2 for row in counted),
+        norms=mean((row.solved, row.norms) for row in counted),
         solution=add_up(row.phases.solution or Spent() for row in counted) if counted else Spent(),
         voids=add_up(wasted) if wasted else None,
     )

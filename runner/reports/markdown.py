@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from evaluators.norm_scale import NormId
 from runner.documents.aggregate import Aggregate, Row, Standing
 from runner.documents.facts import Controls, Spent
+from runner.documents.norms import NormsMean, NormsShort
 from runner.outcome import Outcome
 from runner.reports.marks import UNKNOWN, cell, table
 from runner.roster import Agent
@@ -21,12 +23,19 @@ RULES = (
     "Voids, unavailable and missing attempts are in no denominator. This is no ranking."
 )
 
+NORMS_RULE = (
+    "Norms say how a change is made: 1 less the weighted penalties of what could be measured; what could not is N/A, "
+    "and the others share its weight. They are in no outcome, rate or score."
+)
+
 _CANDIDATES = (
     "Candidate", "Agent", "Model", "Outcome", "Solved", "Rate", "Rate if voids failed",
     "Rate if voids solved", "Mean score", "Voids", "Unavailable", "Solution time (s)",
     "Solution cost (USD)", "Cost of voids (USD)",
 )  # fmt: skip
 _SHOTS = ("Candidate", "pass@1", "pass@2")
+_NORM_MEANS = ("Candidate", "Norms, solved", "Of", "Norms, all that count", "Of")
+_NORMS = ("Candidate", "Nomination", "Attempt", "Norms", *(name.value.capitalize() for name in NormId))
 _ATTEMPTS = (
     "Candidate", "Nomination", "Attempt", "Tries", "Outcome", "Verdict", "Score", "Assurance", "Reason",
     "Preflight (s)", "Solution (s)", "Public tests (s)", "Evaluators (s)", "Solution cost (USD)",
@@ -47,6 +56,7 @@ def markdown(aggregate: Aggregate) -> str:
         *table(_CANDIDATES, (_standing(each) for each in aggregate.candidates)),
         "",
         *_shots(aggregate),
+        *_norms(aggregate),
         *table(_ATTEMPTS, (_row(each) for each in aggregate.attempts)),
     ]
     return "\n".join(lines) + "\n"
@@ -78,6 +88,36 @@ def _shots(aggregate: Aggregate) -> Iterator[str]:
             _SHOTS, ((each.candidate, each.pass_at_1 or UNKNOWN, each.pass_at_2 or UNKNOWN) for each in shooting)
         )
         yield ""
+
+
+def _norms(aggregate: Aggregate) -> Iterator[str]:
+    """Give the table of norms, where the release measures them."""
+    if all(row.norms is None for row in aggregate.attempts):
+        return
+    yield from (NORMS_RULE, "")
+    means = ((each.candidate, each.norms) for each in aggregate.candidates)
+    yield from table(_NORM_MEANS, ((name, *_means(found)) for name, found in means))
+    yield ""
+    rows = ((row, row.norms) for row in aggregate.attempts)
+    yield from table(_NORMS, ((*_attempt(row), *_penalties(found)) for row, found in rows if found is not None))
+    yield ""
+
+
+def _attempt(row: Row) -> tuple[str, ...]:
+    return (row.candidate, row.nomination, str(row.attempt))
+
+
+def _means(found: NormsMean | None) -> Iterator[str]:
+    if found is None:
+        yield from (UNKNOWN, "0", UNKNOWN, "0")
+    else:
+        yield from (found.solved or UNKNOWN, str(found.solved_count))
+        yield from (found.counted or UNKNOWN, str(found.counted_count))
+
+
+def _penalties(found: NormsShort) -> Iterator[str]:
+    yield found.score or UNKNOWN
+    yield from (found.penalties.get(name) or UNKNOWN for name in NormId)
 
 
 def _standing(each: Standing) -> Iterator[str]:

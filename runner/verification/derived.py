@@ -23,6 +23,7 @@ from runner.outcome import Outcome, outcome, score, solved
 from runner.policy import Change, as_fact, check_policy, rules_of
 from runner.reason import reason
 from runner.verification.model import Finding, Opened, Rebuilt, Scope, differ, nomination_of
+from runner.verification.norms import check_norms
 from runner.verification.verdicts import Said, check_verdict
 from sandbox.errors import SandboxError
 from sandbox.termination import Cause
@@ -145,6 +146,9 @@ def check_grading(opened: Opened, submitted: Opened, scope: Scope) -> Iterator[F
     yield from _check_bonds(graded, submitted, made)
     yield from _check_origin(opened, found.origin, scope, "grading.json")
     yield from check_judged(graded, submitted, made, scope)
+    patch = None if scope.manifest.norms is None else _patch(submitted)
+    rebuilt = None if patch is None else _rebuilt(submitted, patch, scope)
+    yield from check_norms(opened, found, rebuilt if isinstance(rebuilt, Rebuilt) else None, scope)
     yield from _check_logs(graded)
 
 

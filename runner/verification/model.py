@@ -34,6 +34,10 @@ class Rebuilt:
     changes: tuple[Entry, ...]
     before: Callable[[bytes], Leaf | None]
     """What stands at a path of the base."""
+    base: Callable[[bytes], bytes | None]
+    """The plain file at a path of the base; None where there is none."""
+    content: Callable[[str], bytes]
+    """What a file that the patch leaves holds, by its digest."""
 
 
 Rebuild = Callable[[str, bytes], Rebuilt]

@@ -25,6 +25,7 @@ from runner.reason import reason
 from runner.roster import Agent
 from runner.schedule import Cell
 from runner.verification.model import Finding, differ
+from runner.verification.norms import check_short
 from sandbox.termination import Cause, Termination, Usage
 
 _PLAIN_ENDS = frozenset({Cause.SIGNAL, Cause.TIMEOUT, Cause.OOM, Cause.OUTPUT_LIMIT})
@@ -89,6 +90,7 @@ def _check_numbers(file: Path, run: Run) -> Iterator[Finding]:
     yield from differ(file, "changed_files", run.changed_files, changed_files(run.submission))
     yield from differ(file, "forbidden_changes", run.forbidden_changes, forbidden_changes(run.facts))
     yield from differ(file, "notes", run.notes, notes_of(run.origin))
+    yield from check_short(str(file), "norms", run.norms)
     solution = run.phases.solution
     if run.agent is not None and solution is not None and solution.wall_ms is not None and run.first_shot is None:
         yield from differ(file, "phases.solution.wall_ms", solution.wall_ms, run.agent.duration_ms)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from runner.verification.model import Rebuilt
 from sandbox.capture import Base
-from sandbox.contents import MemoryContents
+from sandbox.contents import Contents, MemoryContents
 from sandbox.errors import TreeError
 from sandbox.patch import Repository
 from sandbox.plain_patch import PlainFile, plain_changes
@@ -34,7 +34,27 @@ class Rebuilder:
             tree_sha256=tree,
             changes=changes,
             before=lambda path: lookup(base.digest, path, base.listings),
+            base=lambda path: _content_at(path, base),
+            content=_Contents(self._repository, base, patch),
         )
+
+
+class _Contents:
+    """The contents that a patch leaves, put together by git when one is asked for."""
+
+    def __init__(self, repository: Repository, base: Base, patch: bytes) -> None:
+        self._repository, self._base, self._patch = repository, base, patch
+        self._known: Contents | None = None
+
+    def __call__(self, digest: str) -> bytes:
+        if self._known is None:
+            self._known = self._repository.apply(self._base.commit, self._patch).contents
+        return self._known.get(digest)
+
+
+def _content_at(path: bytes, base: Base) -> bytes | None:
+    leaf = lookup(base.digest, path, base.listings)
+    return base.listings.get(leaf.digest) if leaf is not None and leaf.kind is Kind.FILE else None
 
 
 def _plainly(patch: bytes, base: Base) -> tuple[Entry, ...] | None:

@@ -55,7 +55,9 @@ CHANGE = Entry(path=b"slugs.py", kind=Kind.FILE, sha256=sha256(b"new"), size=3)
 def rebuilt(_nomination: str, patch: bytes) -> Rebuilt:
     if patch != PATCH:
         raise PatchError("the patch does not apply")
-    return Rebuilt(tree_sha256=TREE, changes=(CHANGE,), before=lambda _: None)
+    return Rebuilt(
+        tree_sha256=TREE, changes=(CHANGE,), before=lambda _: None, base=lambda _: None, content=lambda _: b""
+    )
 
 
 def verify(store: Store, manifest: Manifest, rebuild: Rebuild | None = rebuilt) -> VerifyReport:
@@ -332,7 +334,9 @@ def test_a_violation_that_was_left_out_is_found(tmp_path: Path) -> None:
 
     def elsewhere(_nomination: str, _patch: bytes) -> Rebuilt:
         gone = Entry(path=b"tests/test_slugs.py", kind=Kind.GONE)
-        return Rebuilt(tree_sha256=TREE, changes=(gone,), before=lambda _: None)
+        return Rebuilt(
+            tree_sha256=TREE, changes=(gone,), before=lambda _: None, base=lambda _: None, content=lambda _: b""
+        )
 
     assert "not_allowed" in named(verify(store, manifest, elsewhere))
 

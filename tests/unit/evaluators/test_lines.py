@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.judging.lines import CONTEXT, Run, equal_runs, hunks
+from evaluators.lines import CONTEXT, Run, equal_runs, hunks
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "d", ""]), max_size=30)
 
