@@ -16,6 +16,7 @@ from evaluators.model import Bench
 from evaluators.norm_counts import MOST_TOLD, place
 from evaluators.norm_scale import FULL_FINDINGS, Norm, NormId
 from evaluators.packing import pack_files
+from evaluators.presets.ruff import PROGRAM
 from evaluators.two_trees import FileChange
 from sandbox import unit
 from sandbox.spec import MIB, PYTHON, Mount, Role, UnitSpec
@@ -82,6 +83,7 @@ def look(python: Iterable[FileChange], bench: Bench) -> Looked:
     """
     files = tuple(python)
     task = {
+        "program": PROGRAM,
         "base": {_name(each): _packed(each.before) for each in files if each.before is not None},
         "submission": {_name(each): _packed(each.after) for each in files if each.after is not None},
     }

@@ -6,16 +6,16 @@ import sys
 from collections.abc import Mapping
 from typing import TextIO
 
-from .ruff import PROGRAM, RuffError, look
+from .ruff import RuffError, look
 
 SIDES = ("base", "submission")
 
 
-def main(task: TextIO = sys.stdin, told: TextIO = sys.stdout, program: str = PROGRAM) -> int:
+def main(asked: TextIO = sys.stdin, told: TextIO = sys.stdout) -> int:
     """Look at both sides; the base's answer is out before the submission is looked at."""
-    sides = json.load(task)
+    task = json.load(asked)
     for side in SIDES:
-        told.write(json.dumps(answer(side, sides[side], program)) + "\n")
+        told.write(json.dumps(answer(side, task[side], task["program"])) + "\n")
         told.flush()
     return 0
 
