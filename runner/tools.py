@@ -7,7 +7,7 @@ import evaluators
 from runner.canonical import sha256
 from runner.errors import SupplyError
 from runner.parsing import file_name, read_file
-from runner.toolchain import Lock, build_toolchain, parse_lock
+from runner.toolchain import Lock, build_toolchain, parse_lock, python_key
 from runner.toolchain_store import Workshop
 from sandbox.api import Pack, Sandbox
 from sandbox.spec import Mount
@@ -28,6 +28,15 @@ _FILE = Path(evaluators.__file__).with_name("tools.txt")
 def tools_lock() -> Lock:
     """Read what they are pinned by: version and digest of each package."""
     return parse_lock(read_file(_FILE).decode(), file_name(_FILE))
+
+
+def tools_key() -> str:
+    """Give the name under which they are kept on this host.
+
+    Raises:
+        SupplyError: this host cannot have them.
+    """
+    return python_key(tools_lock(), PROGRAMS)
 
 
 def shown_tools(workshop: Workshop, sandbox: Sandbox) -> tuple[Mount, ...]:

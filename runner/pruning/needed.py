@@ -1,5 +1,6 @@
 """What this checkout still needs of what its host keeps: toolchains, downloads, stored trees, programs of agents."""
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from runner.preparing import TOOLCHAINS
 from runner.release import downloads_of
 from runner.settings import DEFAULT_CONFIG, Settings, own_checkout
 from runner.toolchains import read_lock, toolchain_key
+from runner.tools import tools_key
 
 RUNTIMES = "runtimes"
 """Folder of the usual state that `scripts/runtimes` installs into, unless it is told otherwise."""
@@ -86,6 +88,8 @@ def _schema(place: Path) -> str:
 
 
 def _keys(nominations: Iterable[Nomination]) -> Iterator[str]:
+    with contextlib.suppress(SupplyError):
+        yield tools_key()
     for nomination in nominations:
         lock = read_lock(nomination)
         try:
