@@ -4,8 +4,7 @@ from importlib import import_module
 from pathlib import Path
 
 import click
-
-from runner import __version__
+from click.shell_completion import CompletionItem
 
 _COMMANDS = {
     "doctor": ("runner.cli.doctor", "Say line by line what this host can hold."),
@@ -50,6 +49,12 @@ class _Lazy(click.Group):
         found = vars(import_module(_COMMANDS[cmd_name][0])).values()
         return next((each for each in found if isinstance(each, click.Command) and each.name == cmd_name), None)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer commands without importing them, and options as usual."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [CompletionItem(name, help=said) for name, (_, said) in _COMMANDS.items() if name.startswith(incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         del ctx
@@ -57,8 +62,23 @@ class _Lazy(click.Group):
             formatter.write_dl([(name, said) for name, (_, said) in _COMMANDS.items()])
 
 
+def _tell_versions(context: click.Context, _option: click.Parameter, wanted: object) -> None:
+    """Say what runs here, a fact a line, and leave."""
+    if wanted and not context.resilient_parsing:
+        for name, said in import_module("runner.versions").versions():
+            click.echo(f"{name:8} {said}")
+        context.exit()
+
+
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="runner")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_tell_versions,
+    help="Say what runs here: this code and its commit, Python, kernel, systemd, PID 1.",
+)
 @click.option(
     "--config",
     type=click.Path(path_type=Path),

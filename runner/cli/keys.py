@@ -1,5 +1,6 @@
 """`runner keys`: what signs for this host."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from runner.signing.rotation import Successor, rotate
 from runner.signing.signer import PublicKey, public_key
 from runner.signing.trust import moment
 
+_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON line.")
 ROLES = click.Choice([role.value for role in KeyRole])
 
 
@@ -35,12 +37,13 @@ def keys() -> None:
 @keys.command()
 @click.option("--role", type=ROLES, required=True, help="What it signs.")
 @click.option("--public", type=click.Path(path_type=Path), help="A public key (PEM) whose private part lies elsewhere.")
+@_JSON
 @click.pass_obj
-def new(config: Path | None, *, role: str, public: Path | None) -> None:
+def new(config: Path | None, *, role: str, public: Path | None, as_json: bool) -> None:
     """Make the key of a role, or take one that is held elsewhere."""
     store = host_keys(config)
     made = store.create(KeyRole(role), _public(public))
-    click.echo(f"{made.role} key {made.keyid}, {_place(made, store)}")
+    click.echo(_json(made) if as_json else f"{made.role} key {made.keyid}, {_place(made, store)}")
 
 
 @keys.command()
@@ -72,13 +75,23 @@ def show(config: Path | None, *, role: str | None, form: str | None) -> None:
 )
 @click.option("--sign-with", metavar="CMD", help="Signs with the old key, if that lies elsewhere.")
 @click.option("--new-sign-with", metavar="CMD", help="Signs with the new key, if that lies elsewhere.")
+@_JSON
 @click.pass_obj
 def rotate_key(
-    config: Path | None, *, role: str, public: Path | None, sign_with: str | None, new_sign_with: str | None
+    config: Path | None,
+    *,
+    role: str,
+    public: Path | None,
+    sign_with: str | None,
+    new_sign_with: str | None,
+    as_json: bool,
 ) -> None:
     """Put another key in the place of a role's; old and new sign a statement of it."""
     successor = Successor(public=_public(public), sign_with=sign_with, new_sign_with=new_sign_with)
     done = rotate(host_keys(config), KeyRole(role), successor)
+    if as_json:
+        click.echo(json.dumps({"role": role, "new": done.new, "old": done.old, "statement": str(done.statement)}))
+        return
     click.echo(f"{role} key {done.new} signs from now on; {done.old} is retired, and what it signed still counts")
     click.echo(f"signed by both, for verifiers (--key): {done.statement}")
 
@@ -87,11 +100,15 @@ def rotate_key(
 @click.argument("keyid")
 @click.option("--reason", required=True, help="Why; it is told with every signature that no longer counts.")
 @click.option("--since", metavar="TIME", help="From when on, as 2026-01-31T12:00:00Z; default: now.")
+@_JSON
 @click.pass_obj
-def revoke(config: Path | None, *, keyid: str, reason: str, since: str | None) -> None:
+def revoke(config: Path | None, *, keyid: str, reason: str, since: str | None, as_json: bool) -> None:
     """Say that what a key signed since a time does not count (KEYID: the beginning of its name)."""
     store = host_keys(config)
     done = store.revoke(keyid, now_ms() if since is None else _moment(since), reason)
+    if as_json:
+        click.echo(_json(done))
+        return
     click.echo(f"{done.role} key {done.keyid} is revoked since {moment(done.revoked_ms or 0)}")
     click.echo("tell whoever verifies: give them what 'runner keys show --json' prints now")
 
@@ -110,6 +127,10 @@ def _printed(store: KeyStore, role: KeyRole, form: str) -> str:
         raise store.choice(f"no {role} key", "one", f"make it: runner keys new --role {role}")
     key = recorded_key(record, str(store.folder))
     return key.pem.decode() if form == "pem" else sshsig.allowed_signer(key, role)
+
+
+def _json(record: KeyRecord) -> str:
+    return json.dumps(record.model_dump(mode="json"))
 
 
 def _line(record: KeyRecord, store: KeyStore) -> str:

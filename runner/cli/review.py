@@ -10,7 +10,7 @@ from runner.cli.names import ATTEMPT
 from runner.documents.reviews import ManualReview, PointScale
 from runner.errors import UsageError, VerificationError
 from runner.judging.reviews import Declared, Subject, find_subject, foreign_review, keep_review, written_review
-from runner.naming import named_try
+from runner.naming import name_of, named_try
 from runner.parsing import file_name, read_file
 from runner.reports.aggregate import planned
 from runner.settings import host_settings
@@ -36,6 +36,7 @@ def review() -> None:
 @click.option(
     "--scale", type=click.Choice([each.value for each in PointScale]), help="With --from: what its points are of."
 )
+@click.option("--json", "as_json", is_flag=True, help="One JSON line.")
 @click.pass_obj
 def add(  # noqa: PLR0913 - one parameter an option
     config: Path | None,
@@ -49,6 +50,7 @@ def add(  # noqa: PLR0913 - one parameter an option
     summary: str | None,
     source: Path | None,
     scale: str | None,
+    as_json: bool,
 ) -> None:
     """Keep a review of a sealed submission, for good: each reviewer has one.
 
@@ -74,7 +76,9 @@ def add(  # noqa: PLR0913 - one parameter an option
             summary=summary,
         )
         made = written_review(subject, declared)
-    click.echo(f"kept: {keep_review(store, made)}")
+    kept = keep_review(store, made)
+    told = {"attempt": name_of(subject.trial), "reviewer": made.reviewer, "kept": str(kept)}
+    click.echo(json.dumps(told) if as_json else f"kept: {kept}")
 
 
 def _brought_in(source: Path, subject: Subject, scale: str | None, reviewer: str | None) -> ManualReview:

@@ -2,6 +2,8 @@
 
 import json
 import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -11,16 +13,20 @@ import click
 
 from runner.cli.names import CANDIDATE, NOMINATION
 from runner.cli.privilege import need_keeper
-from runner.cli.telling import tell
+from runner.cli.telling import standard_screen, tell
+from runner.cli.watch import look
 from runner.clock import now_ms
 from runner.documents.ticket import Selection
 from runner.dry_run import Rehearsal, rehearsal_text, rehearse
-from runner.freezer import load_frozen
+from runner.freezer import Frozen, load_frozen
 from runner.inputs import Inputs, load_inputs
-from runner.pilot import Done, Wanted, has_work, run_pilot
+from runner.pilot import Done, Wanted, has_work, run_pilot, store_of
+from runner.running.beating import LIVE_S, PLAIN_S, Beat, beating
 from runner.running.detaching import detach_pilot
 from runner.running.line import Draft, Line, described
 from runner.running.turns import at_once, in_line, until_free
+from runner.running.watching import Watch
+from runner.running.words import change
 from runner.settings import Settings, host_settings
 from runner.stopping import Signals, heard_signals
 
@@ -90,15 +96,32 @@ def _run(settings: Settings, wanted: Wanted, signals: Signals) -> Done:
     """Run now, or say who is in the way."""
     frozen = load_frozen(settings)
     draft = _draft(frozen.inputs, wanted, token_hex(8), None)
-    return run_pilot(settings, frozen, wanted, tell, partial(at_once, Line(), draft), signals)
+    with _watched(settings, frozen) as told:
+        return run_pilot(settings, frozen, wanted, told, partial(at_once, Line(), draft), signals)
 
 
 def _in_line(settings: Settings, wanted: Wanted, token: str, log: Path | None, signals: Signals) -> Done:
     """Run when everybody who asked before is done."""
     with Line().place(_draft(load_inputs(settings), wanted, token, log)) as place:
         frozen = load_frozen(settings)
-        turn = partial(in_line, place, tell)
-        return until_free(partial(run_pilot, settings, frozen, wanted, tell, turn, signals), place, tell)
+        with _watched(settings, frozen) as told:
+            turn = partial(in_line, place, told)
+            return until_free(partial(run_pilot, settings, frozen, wanted, told, turn, signals), place, told)
+
+
+@contextmanager
+def _watched(settings: Settings, frozen: Frozen) -> Iterator[Callable[[str], None]]:
+    """Say beside all else how far the release has come, when it may end and what it cost; gives how to say the rest."""
+    watch, line = Watch(store=store_of(frozen), manifest=frozen.manifest), Line()
+    with standard_screen(settings.environ) as screen:
+        say, every_s = (screen.stand, LIVE_S) if screen.is_live else (screen.tell, PLAIN_S)
+        with beating(Beat(look=partial(_progress, watch, frozen.inputs, line), say=say, every_s=every_s)):
+            yield screen.tell
+
+
+def _progress(watch: Watch, inputs: Inputs, line: Line) -> str:
+    progress, pilots, _, at_ms = look(watch, inputs, line)
+    return change(progress, pilots, at_ms)
 
 
 def _detach(settings: Settings, wanted: Wanted, *, as_json: bool) -> int:
