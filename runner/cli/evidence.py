@@ -12,6 +12,7 @@ from rich.console import Console
 
 from runner.cli.keys import host_keys
 from runner.cli.published import Elsewhere, verify_path
+from runner.cli.telling import hint
 from runner.documents.aggregate import Aggregate
 from runner.documents.manifest import Manifest
 from runner.errors import DocumentError, VerificationError
@@ -204,6 +205,7 @@ def aggregate(config: Path | None, expect: Path | None, as_json: bool) -> int:  
         _print(gathered, settings)
         click.echo(f"written: {folder}/aggregate.json and aggregate.md")
         click.echo(f"evidence: {store.root / store.release}")
+        hint("runner report; of one attempt: runner show ATTEMPT")
     return 0 if expect is None else _compare(gathered, expect)
 
 

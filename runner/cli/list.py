@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runner.cli.names import RELEASE
-from runner.cli.telling import tell
+from runner.cli.telling import hint, tell
 from runner.judging.letters import shown
 from runner.listed import KINDS, Listing, list_things
 from runner.reports.table import aligned
@@ -42,7 +42,7 @@ def list_(config: Path | None, *, what: str, release: str | None, as_json: bool)
     if not listing.rows:
         tell(f"no {what} are there{_NEXT.get(what, '')}")
     elif what == "attempts":
-        tell("look into one: runner show ATTEMPT")
+        hint("runner show ATTEMPT")
 
 
 def _print(listing: Listing, settings: Settings) -> None:

@@ -25,12 +25,20 @@ _HEAD = """\
 # Commands
 
 Results go to standard output, progress and notes to standard error. Tables have colours on a terminal alone, and not
-with `NO_COLOR`. `freeze`, `pilot`, `replay` and `doctor --route` start units: they are for root, and for accounts that
-the sudo rule of [a real host](../how-to/real-host.md#other-accounts-than-root) names. `verify-sandbox`,
-`verify-objective-sandbox` and `host clear` are for root alone. All others need no privilege; `doctor` sees all as root
-alone.
+with `NO_COLOR`. With `--json`, which every command has, each line of standard output is one JSON value. On a terminal a
+pilot has a last line that says how far it is, when it may end and what it cost; elsewhere that is said every five
+minutes. On a terminal commands also name the next one.
 
-Variables that are read: `BENCHMARK_CONFIG`, `NO_COLOR`, the keys that the routes of a configuration name, and, for the
+Bash, zsh and fish complete commands, options and the names of attempts, candidates, nominations and releases, after
+`eval "$(_RUNNER_COMPLETE=bash_source runner)"` (`zsh_source`; in fish: `_RUNNER_COMPLETE=fish_source runner | source`).
+`runner --version` tells what to say in a report of a problem.
+
+`freeze`, `validate`, `pilot`, `evaluate`, `judge`, `replay` and `doctor --route` start units: they are for root, and for
+accounts that the sudo rule of [a real host](../how-to/real-host.md#other-accounts-than-root) names. `verify-sandbox`,
+`verify-objective-sandbox`, `prune` and `host clear` are for root alone. All others need no privilege; `doctor` sees all
+as root alone.
+
+Variables that are read: `BENCHMARK_CONFIG`, `NO_COLOR`, `TERM`, the keys that the routes of a configuration name, and, for the
 package index, what pip reads (`PIP_INDEX_URL` and the like).
 """
 

@@ -7,7 +7,7 @@ import click
 
 from runner.cli.keys import host_keys
 from runner.cli.privilege import need_keeper
-from runner.cli.telling import tell
+from runner.cli.telling import hint, tell
 from runner.errors import UsageError
 from runner.finding import Finding, Severity
 from runner.freezer import RELEASES, freeze_release
@@ -32,6 +32,8 @@ def lint(config: Path | None, as_json: bool) -> int:  # noqa: FBT001 - click pas
     wrong = sum(each.severity is Severity.ERROR for each in findings)
     if not as_json:
         click.echo(f"{wrong} errors, {len(findings) - wrong} warnings", err=True)
+    if not wrong:
+        hint("runner validate --stale, then runner freeze")
     return UsageError.exit_code if wrong else 0
 
 
@@ -68,6 +70,7 @@ def freeze(config: Path | None, *, no_controls: bool, unproven: bool, prove: boo
             click.echo(f"  unproven: {', '.join(names)}")
         for line in logged.lines():
             click.echo(line)
+    hint("runner pilot --dry-run, then runner pilot")
     return 0
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from runner.cli.names import RELEASE
 from runner.errors import VerificationError
 from runner.inputs import Places, load_inputs
 from runner.parsing import file_name, read_file
@@ -20,7 +21,7 @@ _LONGEST = 256 << 20
 
 
 @click.command()
-@click.argument("releases", nargs=-1, metavar="[RELEASE]...")
+@click.argument("releases", nargs=-1, type=RELEASE, metavar="[RELEASE]...")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write there; default: beside the tables of the release, or of all."
 )

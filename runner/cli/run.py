@@ -13,7 +13,7 @@ import click
 
 from runner.cli.names import CANDIDATE, NOMINATION
 from runner.cli.privilege import need_keeper
-from runner.cli.telling import standard_screen, tell
+from runner.cli.telling import hint, standard_screen, tell
 from runner.cli.watch import look
 from runner.clock import now_ms
 from runner.documents.ticket import Selection
@@ -89,6 +89,8 @@ def pilot(  # noqa: PLR0913 - one parameter an option
     click.echo(json.dumps(asdict(done)) if as_json else _said(done))
     if done.stopped:
         tell(f"to go on: {_command(config, wanted)}")
+    else:
+        hint("runner verify, runner aggregate; of one attempt: runner show ATTEMPT")
     return 1 if done.voids or done.exhausted is not None or done.stopped else 0
 
 

@@ -20,6 +20,12 @@ def tell(line: str) -> None:
     click.echo(line, err=True)
 
 
+def hint(line: str) -> None:
+    """Name the next command, to a person at a terminal alone."""
+    if sys.stderr.isatty():
+        tell(f"next: {line}")
+
+
 @dataclass(slots=True, kw_only=True)
 class Screen:
     """Standard error. Threads may speak at once."""

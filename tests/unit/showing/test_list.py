@@ -34,7 +34,7 @@ def test_attempts_are_listed_by_the_names_that_show_takes(tmp_path: Path) -> Non
         "solver/slugs/attempt-1  2      done      completed\n"
         "idler/slugs/attempt-1   1      void      void\n"
     )
-    assert done.stderr == "look into one: runner show ATTEMPT\n"
+    assert done.stderr == ""
     seal = tmp_path / "store/pilot/idler/slugs/attempt-1/try-1/void/SEAL.json"
     seal.chmod(0o600)
     seal.write_text("{}")
