@@ -104,7 +104,7 @@ class Driven:
         with sandbox.workspace(request) as workspace:
             below = UnitSpec(
                 role=Role.SUBMITTED,
-                argv=_argv(),
+                argv=side_argv(),
                 limits=limits,
                 environment=bench.surroundings,
                 workspace=workspace,
@@ -112,7 +112,7 @@ class Driven:
             )
             above = UnitSpec(
                 role=Role.DRIVER,
-                argv=_argv(),
+                argv=side_argv(),
                 limits=limits,
                 environment=bench.surroundings,
                 working_directory="/tmp",  # noqa: S108 - the unit's own
@@ -125,7 +125,7 @@ class Driven:
             return converse(
                 sandbox,
                 Side(spec=above, task=self._driver_task(submission, bench)),
-                Side(spec=below, task=_submitted_task(bench)),
+                Side(spec=below, task=submitted_task(bench)),
                 lambda question: _content(submission, question),
             )
 
@@ -148,12 +148,14 @@ class Driven:
         }
 
 
-def _argv() -> tuple[str, ...]:
+def side_argv() -> tuple[str, ...]:
+    """Give the program of either side."""
     # -I and -S: no environment, no site folders, no working directory on the path; -B: no bytecode written.
     return (PYTHON, "-I", "-S", "-B", SIDE_TARGET)
 
 
-def _submitted_task(bench: Bench) -> Frame:
+def submitted_task(bench: Bench) -> Frame:
+    """Give what the program of a submitted side is told first."""
     return {
         "harness": SIDE_TARGET,
         "toolchain": list(bench.python_path),

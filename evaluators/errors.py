@@ -18,3 +18,11 @@ class OptionError(EvaluatorError):
 
     def __str__(self) -> str:
         return f"evaluator {self.evaluator}: {self.field}: found {self.found}, expected {self.expected}"
+
+
+class BaselineError(EvaluatorError):
+    """What a candidate is measured against is not right itself: the nomination's fault."""
+
+
+class NoisyHostError(EvaluatorError):
+    """The machine is too noisy for a measurement to tell anything: the host's fault."""

@@ -20,6 +20,7 @@ from sandbox import unit
 from sandbox.api import WorkspaceRequest
 from sandbox.spec import Role, UnitSpec
 from sandbox.termination import Cause, Termination
+from sandbox.unit import UnitResult
 
 CASE = "exit status"
 
@@ -58,23 +59,33 @@ class ExitStatus:
         Raises:
             EvaluatorError, SandboxError: a fault, before submitted code started.
         """
-        limits = bench.limits if self.wall is None else replace(bench.limits, wall=self.wall)
-        change = laid_over(submission.change, pack_files(self.files))
-        request = WorkspaceRequest(layers=submission.base, limits=limits, lay=change)
-        with bench.sandbox.workspace(request) as workspace:
-            spec = UnitSpec(
-                role=Role.SUBMITTED,
-                argv=filled(self.argv, bench),
-                limits=limits,
-                environment=(*environment(bench), *bench.surroundings),
-                workspace=workspace,
-                mounts=bench.toolchain,
-            )
-            result = unit.run(bench.sandbox, spec)
-        if result.termination.is_fault or result.termination.cause is Cause.KILLED:
-            raise EvaluatorError(f"the command's unit ended by {result.termination.cause}: {result.termination.detail}")
+        result = run_command(self, submission, bench)
         verdict = rule(result.termination)
         return replace(verdict, report=result.report, private_log=result.stdout + result.stderr)
+
+
+def run_command(command: ExitStatus, submission: Submission, bench: Bench) -> UnitResult:
+    """Run a command over one submission.
+
+    Raises:
+        EvaluatorError, SandboxError: a fault, before submitted code started.
+    """
+    limits = bench.limits if command.wall is None else replace(bench.limits, wall=command.wall)
+    change = laid_over(submission.change, pack_files(command.files))
+    request = WorkspaceRequest(layers=submission.base, limits=limits, lay=change)
+    with bench.sandbox.workspace(request) as workspace:
+        spec = UnitSpec(
+            role=Role.SUBMITTED,
+            argv=filled(command.argv, bench),
+            limits=limits,
+            environment=(*environment(bench), *bench.surroundings),
+            workspace=workspace,
+            mounts=bench.toolchain,
+        )
+        result = unit.run(bench.sandbox, spec)
+    if result.termination.is_fault or result.termination.cause is Cause.KILLED:
+        raise EvaluatorError(f"the command's unit ended by {result.termination.cause}: {result.termination.detail}")
+    return result
 
 
 def rule(end: Termination) -> Verdict:

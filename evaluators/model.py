@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evaluators.packing import NOTHING
+from evaluators.speed_values import Measurement
 from sandbox.api import LauncherReport, Pack, Sandbox
 from sandbox.spec import Limits, Mount, ObjectId
 
@@ -71,6 +72,8 @@ class Verdict:
     """What the launcher of the unit with the submitted code saw."""
     driver_report: LauncherReport | None = None
     """What the launcher of the driver's unit saw, where there is one."""
+    measurement: Measurement | None = None
+    """What a verdict about speed rests on."""
     private_log: bytes = b""
     """What the unit printed: kept privately by digest, never published, never read for a verdict."""
 

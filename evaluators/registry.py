@@ -10,6 +10,8 @@ from evaluators.model import Assurance, Evaluator, EvaluatorSpec
 from evaluators.node_test import build_node_test
 from evaluators.pytest_sites import build_pytest
 from evaluators.review_findings import build_review_findings
+from evaluators.speed_options import Protocol
+from evaluators.speedup import build_speedup
 
 Builder = Callable[[EvaluatorSpec, object], Evaluator]
 
@@ -20,6 +22,13 @@ KINDS: Final[Mapping[str, Builder]] = {
     "node-test": build_node_test,
     "pytest": build_pytest,
     "review-findings": build_review_findings,
+    "speedup": build_speedup,
+}
+
+
+_SPEED: Final[Mapping[str, Assurance]] = {
+    Protocol.PAIRED_V1: Assurance.IN_PROCESS,
+    Protocol.SELF_REPORTED: Assurance.EXIT_CODE,
 }
 
 
@@ -27,6 +36,8 @@ def assurance_of(spec: EvaluatorSpec) -> Assurance:
     """Say how far submitted code will be from what judges it; every verdict says it too."""
     if spec.kind == "pytest":
         return Assurance.IN_PROCESS
+    if spec.kind == "speedup":
+        return _SPEED.get(str(spec.options.get("protocol")), Assurance.SPLIT)
     return Assurance.EXIT_CODE if spec.kind == "command" and "argv" in spec.options else Assurance.SPLIT
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from evaluators.errors import EvaluatorError
+from evaluators.errors import BaselineError, EvaluatorError, NoisyHostError
 from evaluators.model import Evaluator, VerdictCause
 from evaluators.model import Submission as Judgeable
 from evaluators.norm_counts import Asked
@@ -174,9 +174,16 @@ def _blamed(evaluation: Evaluation, phase: Phase) -> Iterator[None]:
     except KeeperError:
         raise
     except EvaluatorError as error:
-        evaluation.fault = VoidFact(blame=Blame.EVALUATOR, phase=phase, reason=printable(str(error)))
+        evaluation.fault = VoidFact(blame=blame_of(error), phase=phase, reason=printable(str(error)))
     except SandboxError as error:
         evaluation.fault = VoidFact(blame=Blame.HOST, phase=phase, reason=printable(str(error)))
+
+
+def blame_of(error: EvaluatorError) -> Blame:
+    """Say whose fault it is that an evaluator gives no verdict. Pure."""
+    if isinstance(error, NoisyHostError):
+        return Blame.HOST
+    return Blame.NOMINATION if isinstance(error, BaselineError) else Blame.EVALUATOR
 
 
 def _test(evaluation: Evaluation) -> None:

@@ -45,7 +45,7 @@ def count_twins(spec: EvaluatorSpec) -> int | None:
         EvaluatorError: its kind, options or private files are not what they must be.
     """
     build(spec)
-    if assurance_of(spec) is not Assurance.IN_PROCESS:
+    if spec.kind != "pytest":
         return None
     return len(twinned(find_twins(read_private_files(spec.folder).sources)))
 
@@ -111,13 +111,20 @@ def _evaluators(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
             yield subject.error(field, str(error), "mend the evaluator's table or its private files")
             continue
         if assurance_of(spec) is Assurance.EXIT_CODE:
-            mend = "write a driver ('program') that reaches the submission through an adapter"
-            yield subject.warning(field, "submitted code can end with status 0 whenever it likes", mend)
+            yield subject.warning(field, *_believed(spec))
         if twins is not None and twins < FEWEST_TWINS:
             mend = "compare with literals in more tests, or add pairs in private/twins/"
             yield subject.error(
                 field, f"{twins} hidden tests have a twin that must fail; it needs {FEWEST_TWINS}", mend
             )
+
+
+def _believed(spec: EvaluatorSpec) -> tuple[str, str]:
+    """Say what is believed of submitted code, and what mends that."""
+    if spec.kind == "speedup":
+        return "the speed-up is what a program says of itself", "write a plan, and time it by protocol 'paired-v2'"
+    mend = "write a driver ('program') that reaches the submission through an adapter"
+    return "submitted code can end with status 0 whenever it likes", mend
 
 
 def _rules(nomination: Nomination) -> Iterator[Finding]:
@@ -237,6 +244,9 @@ def _node(nomination: Nomination, lock: NodeLock) -> Iterator[Finding]:
         if spec.kind == "pytest":
             mend = "write the hidden tests for kind 'node-test', or a driver for 'command'"
             yield subject.error(f"evaluators[{index}].kind", "pytest cannot be had beside Node", mend)
+        if spec.kind == "speedup" and assurance_of(spec) is not Assurance.EXIT_CODE:
+            mend = "write the fixture in Python, or measure it in a driver for 'checks'"
+            yield subject.error(f"evaluators[{index}].kind", "only Python can be timed", mend)
 
 
 def _python(nomination: Nomination, lock: Lock, aids: Aids) -> Iterator[Finding]:

@@ -133,6 +133,10 @@ class _Watched:
         self.is_ended = True
         self.unit.stop(Stop.KILLED)
 
+    def used_us(self) -> int | None:
+        """Tell the processor time that it has used so far."""
+        return self.unit.used_us()
+
     def close_stdin(self) -> None:
         """Let the program read the end of its input."""
         self.unit.close_stdin()

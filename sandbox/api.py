@@ -96,6 +96,9 @@ class Running(Protocol):
     def stop(self, why: Stop) -> None:
         """End the whole unit at once."""
 
+    def used_us(self) -> int | None:
+        """Tell the processor time that all of it has used so far; None where it has ended, or nobody knows."""
+
     def close_stdin(self) -> None:
         """Let the program read the end of its input."""
 

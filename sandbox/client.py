@@ -275,6 +275,23 @@ class _Unit:
             with suppress(KeeperError):
                 send(self.channel, {"do": "stop", "why": why.value})
 
+    def used_us(self) -> int | None:
+        """Tell the processor time that all of the unit has used so far; None where it has ended, or nobody knows."""
+        if self._ended is not None:
+            return None
+        try:
+            send(self.channel, {"do": "used"})
+        except KeeperError:  # It has just ended: the keeper has closed its end, after the last word on it.
+            return None
+        answer = receive(self.channel)
+        if answer is None:
+            raise KeeperError(f"the keeper is gone, and unit {self.name} with it")
+        if "facts" in answer[0]:
+            self._ended = self._last_word(answer[0])
+            return None
+        used = answer[0].get("used_us")
+        return used if isinstance(used, int) else None
+
     def close_stdin(self) -> None:
         """Let the program read the end of its input."""
         self._close(self.stdin)
@@ -285,11 +302,13 @@ class _Unit:
             answer = receive(self.channel)
             if answer is None:
                 raise KeeperError(f"the keeper is gone, and unit {self.name} with it")
-            left = answer[0].get("left")
-            if left:
-                raise SandboxError(f"unit {self.name} left something behind: {left}")
-            self._ended = termination(_FACTS.validate_python(answer[0]["facts"]))
+            self._ended = self._last_word(answer[0])
         return self._ended
+
+    def _last_word(self, told: dict[str, object]) -> Termination:
+        if told.get("left"):
+            raise SandboxError(f"unit {self.name} left something behind: {told['left']}")
+        return termination(_FACTS.validate_python(told["facts"]))
 
     def close(self) -> None:
         """End the unit if it is alive, wait until it is gone, and let go of its streams."""

@@ -107,13 +107,18 @@ class UnitGroup:
         name = "memory.peak" if self._where.v2 else "memory.max_usage_in_bytes"
         return _number(self._where.memory / self._slice / name)
 
-    def cpu_ms(self) -> int | None:
+    def cpu_us(self) -> int | None:
         """Tell the processor time the unit used; the v2 hierarchy counts it on both layouts."""
         for line in _lines(self._where.unified / self._slice / "cpu.stat"):
             key, _, value = line.partition(" ")
             if key == "usage_usec":
-                return int(value) // 1000
+                return int(value)
         return None
+
+    def cpu_ms(self) -> int | None:
+        """Tell the same in milliseconds."""
+        used = self.cpu_us()
+        return None if used is None else used // 1000
 
     def kill(self) -> bool:
         """Kill every process of the unit at once; false where this kernel or layout has no such switch."""

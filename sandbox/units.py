@@ -152,6 +152,8 @@ class Units:
             self._finish(unit)
         elif isinstance(asked, Stop):
             self._halt(unit, asked)
+        elif asked == "used":
+            _tell(unit, {"used_us": unit.group.cpu_us()})
         else:
             self._go(unit)
 
@@ -167,9 +169,7 @@ class Units:
         if not broken and unit.went is None:
             unit.went = time.monotonic()
             unit.deadline = unit.went + unit.limits.wall.total_seconds()
-        # Whose handle is closed meanwhile is ended when that is seen.
-        with suppress(KeeperError):
-            send(unit.handle, {"broken": list(broken)})
+        _tell(unit, {"broken": list(broken)})
 
     def _bound_shares(self, unit: Unit) -> None:
         if not unit.shares_bounded:
@@ -311,15 +311,25 @@ class Units:
                 raise
 
 
+def _tell(unit: Unit, answer: dict[str, object]) -> None:
+    """Answer a unit's runner. Whose handle is closed meanwhile is ended when that is seen."""
+    with suppress(KeeperError):
+        send(unit.handle, answer)
+
+
 def _asked(handle: socket.socket) -> Stop | str | None:
-    """Read what is asked of a unit: its go, or its end. None where nobody, or nonsense, asks: it ends too."""
+    """Read what is asked of a unit: its go, what it has used, or its end.
+
+    None where nobody, or nonsense, asks: it ends too.
+    """
     try:
         received = receive(handle)
         if received is None:
             return None
         for descriptor in received[1]:
             os.close(descriptor)
-        return "go" if received[0].get("do") == "go" else Stop(str(received[0].get("why")))
+        asked = received[0].get("do")
+        return str(asked) if asked in ("go", "used") else Stop(str(received[0].get("why")))
     except (KeeperError, ValueError):
         return None
 

@@ -17,6 +17,7 @@ from runner.documents.facts import (
     Violation,
     VoidFact,
 )
+from runner.documents.measurement import SpeedMeasurement
 from runner.documents.model import DecimalText, Document, Identifier, Milliseconds, Sha256, Shape
 from runner.documents.proof import HostProofs
 from runner.documents.seal import Trial
@@ -167,6 +168,8 @@ class Ruling(Document):
     detail: str
     duration_ms: Milliseconds
     """From its start to the verdict."""
+    measurement: SpeedMeasurement | None = None
+    """What a verdict about speed rests on."""
     log_sha256: Sha256
     """What the units printed is kept privately, below logs/."""
 

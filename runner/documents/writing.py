@@ -1,15 +1,18 @@
 """From the plain values of the sandbox and the evaluators to the documents that keep them."""
 
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
 
 import sandbox.capture
 from evaluators.model import Verdict
 from evaluators.public_tests import TestsResult
+from evaluators.speed_values import Measurement, Pair
 from runner.canonical import canonical, sha256
 from runner.documents.capture import Capture, CaptureFinding
 from runner.documents.evidence import CaseResult, Host, PublicTests, Ruling, Tree, Walls
 from runner.documents.facts import Change, End, Spent, path_bytes, path_text
+from runner.documents.measurement import SpeedMeasurement, TimedPair, Where
 from runner.documents.proof import HostProofs
 from sandbox.api import HostFacts, LauncherReport
 from sandbox.findings import Finding
@@ -18,6 +21,8 @@ from sandbox.tree import Entry
 
 LONGEST = 2000
 """Characters of a text for people that a document keeps."""
+
+_RATIO = Decimal("0.000001")
 
 
 def printable(text: str, limit: int = LONGEST) -> str:
@@ -155,8 +160,44 @@ def ruling(verdict: Verdict, *, evaluator: str, digest: str, tree: str) -> Rulin
         ),
         detail=printable(verdict.detail),
         duration_ms=verdict.duration_ms,
+        measurement=None if verdict.measurement is None else measurement(verdict.measurement),
         log_sha256=sha256(verdict.private_log),
     )
+
+
+def measurement(found: Measurement) -> SpeedMeasurement:
+    """Write down a measurement of speed; an interval is never written narrower than it is."""
+    interval = found.interval
+    return SpeedMeasurement(
+        protocol=found.protocol,
+        clock=found.clock,
+        warm_up=_pair(found.warm_up),
+        pairs=tuple(map(_pair, found.pairs)),
+        median=_ratio_text(found.median, ROUND_HALF_EVEN),
+        low=None if interval is None else _ratio_text(interval.low, ROUND_FLOOR),
+        high=None if interval is None else _ratio_text(interval.high, ROUND_CEILING),
+        coverage=None if interval is None else _ratio_text(interval.coverage, ROUND_FLOOR),
+        floor=None if found.floor is None else decimal_text(found.floor),
+        noise=tuple(map(_pair, found.noise)),
+        import_excess_ns=found.import_excess_ns,
+        bucket=None if found.bucket is None else decimal_text(found.bucket),
+        machine=Where(
+            processor=printable(found.machine.processor),
+            cores=found.machine.cores,
+            kernel=printable(found.machine.kernel),
+            load_before=found.machine.load[0],
+            load_after=found.machine.load[1],
+        ),
+    )
+
+
+def _pair(pair: Pair) -> TimedPair:
+    return TimedPair(baseline_ns=pair.baseline_ns, candidate_ns=pair.candidate_ns, baseline_first=pair.baseline_first)
+
+
+def _ratio_text(ratio: Fraction, rounding: str) -> str:
+    exact = Decimal(ratio.numerator) / Decimal(ratio.denominator)
+    return decimal_text(exact.quantize(_RATIO, rounding))
 
 
 def public_tests(result: TestsResult, *, tree: str) -> PublicTests:

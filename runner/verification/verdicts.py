@@ -42,7 +42,12 @@ Rule = Callable[[Path | str, str, Said, EvaluatorTable], Iterator[Finding]]
 def _rule(table: EvaluatorTable) -> Rule | None:
     if "sites" in table.options:
         return _check_threshold
-    return {"pytest": _check_whole, "json-match": _check_whole, "review-findings": _check_threshold}.get(table.kind)
+    return {
+        "pytest": _check_whole,
+        "json-match": _check_whole,
+        "review-findings": _check_threshold,
+        "speedup": _check_threshold,
+    }.get(table.kind)
 
 
 def _check_whole(file: Path | str, place: str, said: Said, table: EvaluatorTable) -> Iterator[Finding]:
