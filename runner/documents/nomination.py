@@ -244,6 +244,15 @@ class EvaluatorTable(Shape):
     `findings`), `key` (a JSON file of `private/` with `bugs` and `decoys`, each with `id`, `file`, `lines`),
     `tolerance` (3 lines), `scoring` (`penalty` or `f2`), `fp_penalty` ("0.25"), `decoy_penalty` (as `fp_penalty`),
     `decoy_weight` (2, for `f2`), `pass_threshold` ("1"), `most` (findings that are still a review; five a bug).
+
+    `speedup`, how quick a function is beside the base's: `function` (`module:callable`), `plan` (a Python file of
+    `private/` with `oracle()`, pairs of arguments and the right answer, and `make_input(seed)`, arguments as a tuple),
+    `buckets` (a table of texts: how many times as quick -> a score), `pass_threshold` ("1"), `pairs` (11), `seed` (0),
+    `impure` (a call may change its arguments), `wall_s` (of one unit), `clock` (`processor`, what its unit uses, or
+    `wall`, what passes). With `protocol` "paired-v1" both run in one process: `editable` (the files that may change,
+    `function` in one of them) and `allowed_imports` too, 7 pairs, the wall clock. With "self-reported" a program says
+    it: `argv`, `files`, `wall_s` as in `command`, `buckets`, `pass_threshold`; its last line is
+    `{"ok": true, "speedup": 3.2}`.
     """
 
     @property

@@ -66,6 +66,13 @@ BY_NUMBER: Mapping[int, tuple[str, ...]] = {
         "a list of nothings",
         "an object of praise",
     ),
+    117: ("clocks patched",),
+    118: ("games with the garbage collector",),
+    119: ("threads and a child that steal time",),
+    120: ("lazy results",),
+    121: ("answers cached between calls", "outputs replayed"),
+    122: ("work at import",),
+    123: ("answers sent in advance",),
 }
 """Names of cheats by the catalogue's numbers."""
 

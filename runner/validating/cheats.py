@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from evaluators.packing import pack_files
-from runner.validating import payloads
+from runner.validating import payloads, timing_payloads
 from sandbox.api import Pack
 from sandbox.tree import Entry, Kind
 
@@ -28,6 +28,8 @@ class Target:
     files: Files
     root: str
     """Where the fixture stands below the workspace root; `.` for the root itself."""
+    is_timed: bool = False
+    """Whether an evaluator measures how quick it is."""
 
     def beside(self, name: str) -> str:
         """Give a path at the fixture's root."""
@@ -44,7 +46,7 @@ class Cheat:
 
 def cheats(target: Target) -> tuple[Cheat, ...]:
     """Give every cheat that has anything to change in this nomination."""
-    made = [*_before_modules(target), *_beside(target), *_in_place(target)]
+    made = [*_before_modules(target), *_beside(target), *_in_place(target), *_in_time(target)]
     return tuple(cheat for cheat in made if cheat.changes.entries)
 
 
@@ -54,6 +56,15 @@ def _before_modules(target: Target) -> Iterator[Cheat]:
         for name, (payload, keeps) in table.items():
             files = {path: _with(payload, data) if keeps else payload.encode() for path, data in modules.items()}
             yield Cheat(name=name, changes=pack_files(files))
+
+
+def _in_time(target: Target) -> Iterator[Cheat]:
+    modules = {path: data for path, data in target.files.items() if path.endswith(".py") and target.is_timed}
+    for name, payload in timing_payloads.BEFORE.items():
+        yield Cheat(name=name, changes=pack_files({path: _with(payload, data) for path, data in modules.items()}))
+    for name, payload in timing_payloads.AFTER.items():
+        files = {path: data + b"\n" + payload.encode() for path, data in modules.items()}
+        yield Cheat(name=name, changes=pack_files(files))
 
 
 def _with(payload: str, module: bytes) -> bytes:

@@ -16,7 +16,8 @@ def target_of(prepared: PreparedNomination) -> Target:
     spec, changed = prepared.nomination.spec, prepared.solution.change.entries
     paths = {each.path for each in changed if each.kind is Kind.FILE} | {each.encode() for each in spec.target_files}
     files = {path.decode("utf-8", "surrogateescape"): base_file(prepared, path) for path in sorted(paths)}
-    return Target(files=files, root=spec.root)
+    is_timed = any(each.kind == "speedup" for each in prepared.nomination.evaluators)
+    return Target(files=files, root=spec.root, is_timed=is_timed)
 
 
 def base_file(prepared: PreparedNomination, path: bytes) -> bytes:

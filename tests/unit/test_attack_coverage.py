@@ -1,4 +1,4 @@
-"""docs/attacks.md names, for every attack of seven classes, where it is tried; and what it names is there."""
+"""docs/attacks.md names, for every attack of eight classes, where it is tried; and what it names is there."""
 
 import re
 from pathlib import Path
@@ -24,11 +24,12 @@ NUMBERS = {
         *(77, 78, 79, 80, 81, 84, 86, 87, 88, 89, 91, 92, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103),
         *(105, 107, 108, 109, 110, 111, 112, 113, 114, 116),
     ),
+    "Timing": (117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 130),
     "The judge": (
         *(131, 132, 134, 135, 137, 138, 139, 140, 141, 142, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153),
     ),
 }
-"""The catalogue's numbers by class: sandbox, workspace-capture, artifact, resource, network, grader, judge."""
+"""The catalogue's numbers by class: sandbox, workspace-capture, artifact, resource, network, grader, timing, judge."""
 CONTROLS = {
     "tests/flow/test_validate.py": "test_every_shipped_nomination_is_proven",
     "tests/systemd/test_driven.py": "test_right_code_passes_in_two_units_of_two_accounts",
@@ -40,9 +41,15 @@ CONTROLS = {
     "tests/unit/evaluators/test_forgeries.py": "test_a_right_submission_passes",
     "tests/unit/evaluators/test_json_match.py": "test_the_expected_answer_passes_in_any_writing",
     "tests/unit/evaluators/test_node.py": ("test_cases_are_learned_from_the_solution_and_the_two_sides_share_nothing"),
+    "tests/systemd/test_speedup.py": "test_a_quick_repair_gets_the_top_bucket_and_the_base_itself_nothing",
+    "tests/unit/evaluators/test_speed_attacks.py": "test_a_lazy_answer_is_none_and_a_plain_one_has_paid",
+    "tests/unit/evaluators/test_speed_policy.py": "test_honest_algorithms_pass",
+    "tests/unit/evaluators/test_speed_ruling.py": "test_the_low_end_is_credited_and_never_the_middle",
+    "tests/unit/evaluators/test_speed_session.py": "test_a_candidate_that_is_quick_gets_the_bucket_of_its_low_end",
+    "tests/unit/evaluators/test_speedup.py": "test_the_first_protocol_times_both_in_one_process",
     "tests/unit/evaluators/test_plain.py": "test_what_is_plain_comes_back_as_it_was_through_json",
 }
-"""Where attacks on graders are tried: the test beside them in which honest work keeps its due."""
+"""Where attacks on graders and on times are tried: the test beside them in which honest work keeps its due."""
 ROW = re.compile(r"\| (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|")
 TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 
@@ -88,8 +95,8 @@ def test_every_attack_that_is_tried_on_a_host_stands_in_a_row_of_its_numbers() -
         assert any(attack.id in tried.get(number, ()) for number in attack.items), attack.id
 
 
-@pytest.mark.parametrize("number", NUMBERS["The grader"])
-def test_every_attack_on_a_grader_is_tried_beside_an_honest_control(number: int) -> None:
+@pytest.mark.parametrize("number", (*NUMBERS["The grader"], *(set(NUMBERS["Timing"]) - {127})))
+def test_every_attack_on_a_grader_or_a_clock_is_tried_beside_an_honest_control(number: int) -> None:
     _, tried = rows()[number]
     modules = {module for module, _ in TEST.findall(tried)}
     if not tried.startswith("not applicable"):

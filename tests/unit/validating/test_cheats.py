@@ -68,8 +68,34 @@ def test_links_and_removals_are_changes_too() -> None:
 
 
 def test_every_cheat_is_an_attack_of_the_catalogue() -> None:
-    targets = (Target(files={"size.py": BASE, "index.js": b"x", "answer.json": b""}, root="."),)
+    targets = (Target(files={"size.py": BASE, "index.js": b"x", "answer.json": b""}, root=".", is_timed=True),)
     made = {each.name for target in targets for each in cheats(target)}
     listed = [name for names in BY_NUMBER.values() for name in names]
     assert sorted(made) == sorted(listed)
     assert all(number_of(name) is not None for name in made)
+
+
+TIMED = {
+    "clocks patched",
+    "answers cached between calls",
+    "lazy results",
+    "work at import",
+    "outputs replayed",
+    "threads and a child that steal time",
+    "games with the garbage collector",
+    "answers sent in advance",
+}
+
+
+def test_what_is_timed_meets_cheats_of_time_and_nothing_else_does() -> None:
+    plain = {each.name for each in cheats(Target(files={"size.py": BASE}, root="."))}
+    timed = {each.name for each in cheats(Target(files={"size.py": BASE}, root=".", is_timed=True))}
+    assert timed - plain == TIMED
+
+
+@pytest.mark.parametrize("name", sorted(TIMED))
+def test_every_cheat_of_time_is_code_around_the_base(name: str) -> None:
+    made = {each.name: each.changes for each in cheats(Target(files={"size.py": BASE}, root=".", is_timed=True))}
+    source = made[name].blobs(made[name].entries[0].sha256 or "")
+    assert BASE in source
+    compile(source, name, "exec")
