@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from sandbox.look import Look, named, strangers
 from sandbox.properties import MASKED, MOST_TERMINALS, promised_writable
-from sandbox.spec import WORKSPACE_ROOT, Reach
+from sandbox.spec import WORKSPACE_ROOT, Reach, Role
 
 _PAGE = 4096
 _TABLES = 2 << 20
@@ -57,6 +57,19 @@ def _check_terminals(look: Look) -> Iterator[str]:
     options = seen.super_options if seen is not None and seen.kind == "devpts" else frozenset()
     if f"max={MOST_TERMINALS}" not in options:
         yield f"/dev/pts: promised {MOST_TERMINALS} terminals of all units together, seen {sorted(options)}"
+
+
+_READERS = (Role.INSPECTION, Role.JUDGE)
+"""Roles that never write where they look. Told here once more: whatever is promised of binds, this stands beside it."""
+
+
+def _check_reading(look: Look) -> Iterator[str]:
+    if look.spec.role not in _READERS or look.place.workspace is None:
+        return
+    mount, answer = look.mounts.get(WORKSPACE_ROOT), look.seen.writing.get(WORKSPACE_ROOT)
+    options = frozenset() if mount is None else mount.options
+    if "ro" not in options or answer not in {errno.EROFS, errno.EACCES}:
+        yield f"{WORKSPACE_ROOT}: promised to be read alone, seen {sorted(options)}, the kernel answered {named(answer)}"
 
 
 _REFUSALS = frozenset({errno.EPERM, errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.EROFS})
@@ -115,6 +128,7 @@ FILE_CHECKS: tuple[Callable[[Look], Iterator[str]], ...] = (
     _check_mounts,
     _check_proc,
     _check_terminals,
+    _check_reading,
     _check_writing,
     _check_sizes,
     _check_listings,

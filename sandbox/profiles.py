@@ -31,7 +31,7 @@ def candidate(program: Program, limits: Limits, workspace: WorkspaceId, gate: Ga
 
 
 def judge(program: Program, limits: Limits, workspace: WorkspaceId | None, gate: Gate) -> UnitSpec:
-    """A judge at work, with the gate as its only peer; without a workspace it has its question alone."""
+    """A judge at work, with the gate as its only peer: it may read its workspace, or has its question alone."""
     return _spec(Role.JUDGE, program, limits, workspace=workspace, network=_through(gate))
 
 

@@ -204,6 +204,11 @@ def promised_capabilities(spec: UnitSpec) -> int:
     return CAP_DAC_READ_SEARCH if spec.role is Role.INSPECTION else 0
 
 
+def reads_only(spec: UnitSpec) -> bool:
+    """Tell whether a unit may look at its workspace and change nothing there."""
+    return spec.role in {Role.INSPECTION, Role.JUDGE}
+
+
 def has_internet_families(spec: UnitSpec) -> bool:
     """Tell whether a unit may open IP sockets."""
     return spec.role in {Role.CANDIDATE, Role.JUDGE, Role.GATEWAY}
@@ -274,13 +279,13 @@ def _shown(spec: UnitSpec, place: UnitPlace) -> list[_Bind]:
     shown = [*_SYSTEM_BINDS, *((place.empty, masked) for masked in MASKED), (place.terminals, _TERMINALS)]
     if spec.network.reach is Reach.OUTSIDE:
         shown += _OUTSIDE_BINDS
-    if place.workspace is not None and spec.role is Role.INSPECTION:
+    if place.workspace is not None and reads_only(spec):
         shown.append((place.workspace, WORKSPACE_ROOT))
     return [*shown, *place.mounts]
 
 
 def _kept(spec: UnitSpec, place: UnitPlace) -> list[_Bind]:
-    workspace = None if spec.role is Role.INSPECTION else place.workspace
+    workspace = None if reads_only(spec) else place.workspace
     places = (
         (workspace, WORKSPACE_ROOT),
         (place.home, AGENT_HOME),

@@ -96,7 +96,8 @@ class Room:
     @property
     def writable(self) -> str:
         """A folder that its units may fill."""
-        return "/work" if self.workspace is not None and self.role is not Role.INSPECTION else "/tmp"  # noqa: S108
+        reads = self.role in {Role.INSPECTION, Role.JUDGE}
+        return "/work" if self.workspace is not None and not reads else "/tmp"  # noqa: S108 - the unit's own
 
     @property
     def port(self) -> int | None:

@@ -163,10 +163,12 @@ def _specs(sandbox: KeeperSandbox, stack: ExitStack, extra: Mount) -> dict[str, 
     request = WorkspaceRequest(layers=(extra.object,), limits=LIMITS)
     work, left = (stack.enter_context(sandbox.workspace(request)) for _ in range(2))
     seen, _ = stack.enter_context(sandbox.changes(left))
+    judged = stack.enter_context(sandbox.workspace(request))
     gate = stack.enter_context(sandbox.gate())
     return {
         Role.DRIVER: profiles.driver(program, LIMITS),
         Role.CANDIDATE: profiles.candidate(replace(program, mounts=(extra,)), LIMITS, work, gate),
         Role.INSPECTION: profiles.inspection(program, seen),
+        Role.JUDGE: profiles.judge(program, LIMITS, judged, gate),
         Role.GATEWAY: profiles.gateway(program),
     }

@@ -4,6 +4,7 @@ sandbox/justification.py says how. One that stands behind others is taken away a
 away (it still holds), and then all of them (that is noticed).
 """
 
+import errno
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -147,6 +148,41 @@ def test_what_a_unit_leaves_in_memory_goes_with_it_even_without_a_namespace_of_i
     assert is_found([["drop", "RemoveIPC"]]) is False
     assert is_found([["drop", "PrivateIPC"]]) is False
     assert is_found([["drop", "PrivateIPC"], ["drop", "RemoveIPC"]]) is True
+
+
+_TRIES_TO_CHANGE = """
+import errno, json, os
+def tried(act):
+    try:
+        act()
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return "yes"
+print(json.dumps({
+    "write": tried(lambda: open("/work/a.py", "a")),
+    "make": tried(lambda: open("/work/new", "x")),
+    "remove": tried(lambda: os.unlink("/work/a.py")),
+    "rename": tried(lambda: os.rename("/work/a.py", "/work/b.py")),
+    "mode": tried(lambda: os.chmod("/work/a.py", 0o777)),
+    "home": tried(lambda: open("/home/agent/new", "x")),
+}))
+"""
+
+
+def test_a_judge_changes_nothing_where_it_looks_and_one_that_could_never_begins(rooms: Rooms) -> None:
+    spec = rooms.running(Role.JUDGE, _TRIES_TO_CHANGE, 5.0)
+    seen = rooms.see(spec)
+    assert (seen.error, seen.broken) == ("", ())
+    assert seen.said == {**dict.fromkeys(("write", "make", "rename", "mode", "remove"), "EROFS"), "home": "yes"}
+    assert seen.report["writing"]["/work"] == errno.EROFS
+    without = rooms.see(spec, [["move", "BindReadOnlyPaths", "/work", "BindPaths"]])
+    assert without.said["make"] == "yes"
+    assert without.broken == (
+        "mount /work: promised read-only, seen ['nodev', 'nosuid', 'relatime', 'rw']",
+        "/work: promised to be read alone, seen ['nodev', 'nosuid', 'relatime', 'rw'], the kernel answered yes",
+        "/work: promised unwritable, the kernel answered yes",
+        "written places: promised nothing but ['/dev/shm', '/home/agent', '/tmp', '/var/tmp'], seen ['/work'] as well",
+    )
 
 
 @pytest.mark.parametrize("limit", ["disk_bytes", "disk_inodes"])

@@ -23,8 +23,8 @@ from sandbox.requests import Open
 from sandbox.spec import UnitSpec
 
 Edit = Sequence[Any]
-"""`drop NAME`, `put NAME VALUE`, `add NAME SIGNATURE VALUE`, `omit NAME ENTRY`, or, for an option of a mount's,
-`set NAME ENTRY OPTION NEW`."""
+"""`drop NAME`, `put NAME VALUE`, `add NAME SIGNATURE VALUE`, `omit NAME ENTRY`, `move NAME ENTRY OTHER`, or, for an
+option of a mount's, `set NAME ENTRY OPTION NEW`."""
 
 _BOOT = Path("/run/systemd/system/sysinit.target")
 _PRIVATE = Path("/run/systemd/system", TARGET)
@@ -44,10 +44,21 @@ def edited(properties: Sequence[Property], edits: Sequence[Edit]) -> tuple[Prope
         if kind == "add":
             found = (*found, Property(name=name, signature=rest[0], value=_deep(rest[1]), why="a test needs it"))
             continue
+        if kind == "move":
+            found = _moved(found, name, *rest)
+            continue
         found = tuple(new for each in found for new in (_KINDS[kind](each, *rest) if each.name == name else (each,)))
         if found == before:
             raise ValueError(f"{kind} {name} {rest} changes nothing")
     return found
+
+
+def _moved(properties: Sequence[Property], name: str, entry: str, other: str) -> tuple[Property, ...]:
+    """Take an entry out of one list and put it into another, as it is."""
+    lists = {each.name: _items(each) for each in properties if each.name in {name, other}}
+    (taken,) = (item for item in lists[name] if isinstance(item, tuple) and entry in item)
+    lists = {name: tuple(item for item in lists[name] if item != taken), other: (*lists[other], taken)}
+    return tuple(replace(each, value=lists.get(each.name, each.value)) for each in properties)
 
 
 def _drop(_: Property) -> tuple[Property, ...]:

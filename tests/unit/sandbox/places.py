@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from sandbox.api import Gate
-from sandbox.profiles import Program, candidate, driver, gateway, inspection, submitted, tests
+from sandbox.profiles import Program, candidate, driver, gateway, inspection, judge, submitted, tests
 from sandbox.properties import UnitPlace
 from sandbox.spec import GATE_PORT, Limits, NamespaceId, UnitSpec, WorkspaceId
 
@@ -16,6 +16,7 @@ SPECS = {
     "candidate": candidate(PROGRAM, LIMITS, _WORKSPACE, _GATE),
     "tests": tests(PROGRAM, LIMITS, _WORKSPACE),
     "submitted": submitted(PROGRAM, LIMITS, _WORKSPACE),
+    "judge": judge(PROGRAM, LIMITS, _WORKSPACE, _GATE),
     "driver": driver(PROGRAM, LIMITS),
     "inspection": inspection(PROGRAM, _WORKSPACE),
     "gateway": gateway(PROGRAM),

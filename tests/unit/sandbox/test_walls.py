@@ -12,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sandbox import file_walls
 from sandbox.api import LauncherReport
 from sandbox.look import OWN_NAMESPACES
-from sandbox.properties import promised_writable
-from sandbox.spec import GIB, MIB
+from sandbox.properties import UnitPlace, promised_writable
+from sandbox.spec import GIB, MIB, UnitSpec
 from sandbox.walls import CALLS, HostView, broken_limits, broken_walls
 from tests.unit.hostile import TIMES, hostile_documents
 from tests.unit.sandbox.places import LIMITS, SPECS, place_of
@@ -54,6 +55,19 @@ def test_a_report_from_a_real_unit_holds(name: str) -> None:
 def test_a_report_from_a_unit_of_another_role_does_not(name: str) -> None:
     for other in set(_NUMBERS) - {name}:
         assert broken(name, recorded(other))
+
+
+def test_who_reads_alone_may_not_write_where_it_looks_whatever_its_binds_promise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def promised(spec: UnitSpec, place: UnitPlace) -> dict[str, int]:
+        return {**promised_writable(spec, place), "/work": spec.limits.disk_bytes}
+
+    report = recorded("inspection")
+    report["writing"]["/work"] = 0
+    monkeypatch.setattr(file_walls, "promised_writable", promised)
+    (sentence,) = (each for each in broken("inspection", report) if "to be read alone" in each)
+    assert sentence.endswith("the kernel answered yes")
 
 
 def set_to(value: object, *keys: str) -> Change:
