@@ -1,15 +1,20 @@
 """What can be said against a release's judges before it is frozen."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
+from runner.agents.registry import AGENTS
 from runner.config import ReleaseConfig
 from runner.finding import Finding, Subject
 from runner.gateway.routes import PROTOCOLS, speaks
-from runner.roster import Agent, Status
+from runner.judges import IN_DEPTH, PAIRWISE, RUBRIC
+from runner.judging.programs import LOOKING_AROUND
+from runner.judging.prompts import PromptError, check_template
+from runner.roster import Status
 
 
-def judge_findings(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
-    """Yield everything that is wrong or odd about a release's judges, criteria and families."""
+def judge_findings(config: ReleaseConfig, prompts: Path, subject: Subject) -> Iterator[Finding]:
+    """Yield everything that is wrong or odd about a release's judges, criteria, families, and prompts in a folder."""
     if not config.judges:
         return
     if not config.criteria:
@@ -19,6 +24,8 @@ def judge_findings(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]
             message = f"{criterion} has no anchors, so each judge understands its points as it likes"
             yield subject.warning(f"criteria[{index}]", message, "write it with 'id', 'asks' and 'anchors'")
     yield from _reached(config, subject)
+    yield from _in_depth(config, subject)
+    yield from _templates(config, prompts)
     yield from _families(config, subject)
     yield from _fallback(config, subject)
 
@@ -27,18 +34,49 @@ def _reached(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
     """Find judges that cannot be asked, or whose spending nothing bounds."""
     for index, judge in enumerate(config.judges):
         field, route = f"judges[{index}]", config.route(judge.route)
-        if judge.agent is not Agent.SINGLE_SHOT:
-            message = (
-                f"{judge.id} would look around in a workspace by agent {judge.agent}, and judges are not given one"
-            )
-            yield subject.error(f"{field}.agent", message, "remove 'agent': a judge is asked for one plain completion")
-        if route is not None and not speaks(route, "chat"):
-            message = f"judges are asked by {PROTOCOLS['chat']}, and route {route.id} speaks {route.protocol}"
-            yield subject.error(f"{field}.route", message, f"name a route whose protocol is {PROTOCOLS['chat']}")
+        dialect = AGENTS[judge.agent].dialect
+        if judge.in_depth and route is not None and dialect is not None and not speaks(route, dialect):
+            message = f"agent {judge.agent} speaks {PROTOCOLS[dialect]}, and route {route.id} {route.protocol}"
+            yield subject.error(f"{field}.route", message, f"name a route whose protocol is {PROTOCOLS[dialect]}")
+        if route is not None and route.protocol == "messages" and judge.variant is not None and not judge.in_depth:
+            message = "a plain question over messages has no reasoning variant to pass on"
+            yield subject.error(f"{field}.reasoning_variant", message, "remove it, or set 'extra_body' of the route")
         budget = judge.budget
         if route is not None and not route.is_scripted and budget.usd is None and budget.completion_tokens is None:
             mend = "add a budget with usd or completion_tokens: it holds for each call"
             yield subject.warning(f"{field}.budget", "nothing bounds what a call may spend", mend)
+
+
+def _in_depth(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:
+    """Find judges that would look around in a way that is not there, for too much, or without end."""
+    for index, judge in enumerate(config.judges):
+        field = f"judges[{index}]"
+        if not judge.in_depth:
+            continue
+        if judge.agent not in LOOKING_AROUND:
+            message = f"agent {judge.agent} reads by running commands, and submitted programs could be run beside it"
+            mend = f"choose {', '.join(LOOKING_AROUND)}, or remove 'agent' for one plain completion"
+            yield subject.error(f"{field}.agent", message, mend)
+        if judge.kind != "rubric":
+            message = f"{judge.id} looks around by agent {judge.agent}, and pairs are shown as packets alone"
+            yield subject.error(f"{field}.kind", message, 'write "kind": "rubric", or remove \'agent\'')
+        if judge.budget.requests is None:
+            message = f"nothing bounds how often {judge.id} asks while it looks around"
+            yield subject.error(f"{field}.budget.requests", message, "set it; it holds for each call")
+
+
+def _templates(config: ReleaseConfig, prompts: Path) -> Iterator[Finding]:
+    """Hold the prompts that are needed against the places that are filled in them."""
+    needed = {RUBRIC: 1, PAIRWISE: 2} | ({IN_DEPTH: 1} if any(judge.in_depth for judge in config.judges) else {})
+    for name, changes in needed.items():
+        subject = Subject(file=str(prompts / name))
+        try:
+            check_template((prompts / name).read_text(encoding="utf-8"), changes)
+        except PromptError as error:
+            mend = "write each placeholder once, as the shipped template does"
+            yield subject.error("", f"found {error.found}; expected {error.expected}", mend)
+        except (OSError, UnicodeDecodeError) as error:
+            yield subject.error("", f"cannot be read ({error})", f"write it, or take the shipped config/judging/{name}")
 
 
 def _families(config: ReleaseConfig, subject: Subject) -> Iterator[Finding]:

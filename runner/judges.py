@@ -10,6 +10,9 @@ from runner.documents.model import Identifier, Shape
 from runner.fields import Criterion, Line
 from sandbox.spec import MIB
 
+RUBRIC, PAIRWISE, IN_DEPTH = "rubric.md", "pairwise.md", "in-depth.md"
+"""Templates of what judges are told: about one change, about two, about one with its tree to look around in."""
+
 Percent = Annotated[int, Field(ge=0, le=100)]
 PointsKey = Annotated[str, StringConstraints(pattern=r"^(10|[0-9])$")]
 """0 to 10, as the key of a table."""

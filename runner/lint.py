@@ -18,6 +18,7 @@ from runner.judge_lint import judge_findings
 from runner.judging.archive import JUDGING
 from runner.nomination import PATCH_SUFFIX
 from runner.nomination_lint import Aids, fixed_distributions, lint_nomination
+from runner.preparing import JUDGE_PROMPTS
 from runner.proof import PROOFS
 from runner.roster import Agent, Budget, Candidate, NetworkMode, Route, Status
 from runner.settings import Settings, is_hidden
@@ -48,7 +49,7 @@ def lint(inputs: Inputs, settings: Settings, aids: Aids) -> tuple[Finding, ...]:
         *_modes(inputs, subject),
         *_patch_folders(config, settings, subject),
         *_routes(config, settings, aids, subject),
-        *judge_findings(config, subject),
+        *judge_findings(config, settings.checkout / JUDGE_PROMPTS, subject),
         *_free_text(inputs, subject),
         *_assurance(inputs, subject),
         *_places(inputs, subject),

@@ -13,6 +13,7 @@ from runner.errors import DocumentError, DocumentErrors, SupplyError
 from runner.fixture import build_fixture, check_fixture
 from runner.folder import list_files
 from runner.inputs import Inputs, Places
+from runner.judges import IN_DEPTH
 from runner.nomination import Nomination
 from runner.npm import registry_of
 from runner.package_index import ConfiguredIndex
@@ -90,7 +91,7 @@ def prepare(
         config=inputs.config,
         nominations=tuple(prepared),
         folders=tuple(_folders(inputs, settings)),
-        judge_prompts=_files(settings.checkout / JUDGE_PROMPTS) if inputs.config.judges else (),
+        judge_prompts=_prompts(inputs, settings),
     )
 
 
@@ -149,6 +150,13 @@ def _built(nomination: Nomination, spec: EvaluatorSpec, calibration: object) -> 
             expected="an evaluator that can be built",
             mend="mend its table or its private files",
         ) from error
+
+
+def _prompts(inputs: Inputs, settings: Settings) -> tuple[FrozenFile, ...]:
+    """Give what judges are told; what is told in depth, where somebody is."""
+    judges = inputs.config.judges
+    files = _files(settings.checkout / JUDGE_PROMPTS) if judges else ()
+    return tuple(each for each in files if each.path != IN_DEPTH or any(judge.in_depth for judge in judges))
 
 
 def _folders(inputs: Inputs, settings: Settings) -> Iterator[FrozenFolder]:

@@ -191,13 +191,19 @@ class Judge(Participant):
     """A model that reviews anonymous submissions."""
 
     agent: Agent = Agent.SINGLE_SHOT
-    """How it is asked: `single-shot` is one plain completion, without tools and without files."""
+    """How it is asked: `single-shot` is one plain completion, without tools and without files. `native`, `opencode` and
+    `claude` look around besides, read-only, in base and change put together, and give points alone (`kind: rubric`)."""
     kind: Literal["rubric", "pairwise", "both"] = "both"
     """What it is asked for: points by criteria, which of two is better, or both."""
     family: Line | None = None
     """Its maker, as candidates of the same maker write it."""
     budget: Budget = Budget()
-    """Ceilings of one review."""
+    """Ceilings of one review. For an agent `requests` must be there; for `native` they are its turns."""
+
+    @property
+    def in_depth(self) -> bool:
+        """Whether it looks around in a workspace; hidden controls it is shown as packets all the same."""
+        return self.agent is not Agent.SINGLE_SHOT
 
     @model_validator(mode="after")
     def _reachable(self) -> Self:

@@ -1,6 +1,6 @@
 """A nomination set up in the clean room: stored layers, toolchain, the base of captures; once a run."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from evaluators.model import Bench, Evaluator, Submission
@@ -18,6 +18,7 @@ from runner.tools import HELM_TARGET, TOOL_KINDS, helm_pack, shown_tools
 from sandbox.api import Pack, Sandbox
 from sandbox.capture import Base, harness_pack
 from sandbox.spec import KIB, MIB, Limits, Mount, ObjectId
+from sandbox.tree import Entry
 from sandbox.workspace_git import workspace_git
 
 INSPECTION_TARGET = "/opt/inspection"
@@ -162,15 +163,16 @@ def roomy(bench: Bench, submission: Submission) -> Bench:
 
     No submission that was captured is too large to be judged, which would look like our fault.
     """
-    limits, entries = bench.limits, submission.change.entries
+    limits = with_room(bench.limits, submission.change.entries)
+    return bench if limits == bench.limits else replace(bench, limits=limits)
+
+
+def with_room(limits: Limits, entries: Sequence[Entry]) -> Limits:
+    """Give the limits with room for what is laid, where that would take much of it."""
     inodes = len(entries) + len(_folders(entry.path for entry in entries))
     laid = inodes * _BLOCK + sum(-(-entry.size // _BLOCK) * _BLOCK for entry in entries)
     if laid * _SMALL <= limits.disk_bytes and inodes * _SMALL <= limits.disk_inodes:
-        return bench
-    return replace(bench, limits=_larger(limits, laid, inodes))
-
-
-def _larger(limits: Limits, laid: int, inodes: int) -> Limits:
+        return limits
     return replace(
         limits,
         disk_bytes=limits.disk_bytes + -(-laid // _STEP_BYTES) * _STEP_BYTES,

@@ -24,9 +24,10 @@ from runner.documents.writing import decimal_text
 from sandbox.termination import Termination
 
 TOOLS = "Bash,Read,Edit,Write"
+READING_TOOLS = "Read,Glob,Grep"
 FLAGS = (
     *("-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions", "--setting-sources="),
-    *("--strict-mcp-config", "--no-session-persistence", "--disable-slash-commands", f"--tools={TOOLS}"),
+    *("--strict-mcp-config", "--no-session-persistence", "--disable-slash-commands"),
 )
 SETTINGS = (
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
@@ -58,9 +59,10 @@ class Claude:
     def command(self, task: AgentTask) -> AgentCommand:
         """Start it with the gateway as its maker's address, or, with a login, as its way there."""
         model, port = task.served("Claude Code")
+        tools = READING_TOOLS if task.reading else TOOLS
         effort = () if task.reasoning is None else ("--effort", task.reasoning)
         return AgentCommand(
-            argv=(f"{AGENT_TARGET}/claude", *FLAGS, "--model", model, *effort),
+            argv=(f"{AGENT_TARGET}/claude", *FLAGS, f"--tools={tools}", "--model", model, *effort),
             stdin=task.prompt.encode(),
             environment=_direct(port) if task.direct else _gated(port),
         )

@@ -47,6 +47,10 @@ class AgentTask:
     """Ask the prompt once and change nothing."""
     targets: tuple[str, ...] = ()
     """The files that a single-shot answer may hold; `prompt` shows them."""
+    answer_tokens: int | None = None
+    """The most an answer may have, for protocols that must be told; None: as the program thinks."""
+    reading: bool = False
+    """Look around in the workspace and say the answer as the last text; no tool is there that writes or runs."""
     direct: bool = False
     """Lead it through tunnels to its maker's hosts, with the login in its home, instead of to a gateway's model."""
     before: Exchange | None = field(default=None, repr=False)

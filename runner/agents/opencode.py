@@ -43,6 +43,8 @@ SWITCHES = (
     "OPENCODE_DISABLE_EXTERNAL_SKILLS",
     "OPENCODE_DISABLE_PROJECT_CONFIG",
 )
+READING = {"*": "deny", **dict.fromkeys(("read", "grep", "glob", "list", "external_directory"), "allow")}
+"""Looking around and nothing else: what is denied is not offered. Outside of where it starts, too."""
 PERMISSIONS = {"*": "allow", "webfetch": "deny", "websearch": "deny", "question": "deny"}
 
 
@@ -62,7 +64,8 @@ class OpenCode:
         """
         model, port = task.served("OpenCode")
         variant = () if task.reasoning is None else ("--variant", task.reasoning)
-        configured = by_login(model) if task.direct else configuration(model, port)
+        permissions = READING if task.reading else PERMISSIONS
+        configured = by_login(model) if task.direct else configuration(model, port, permissions)
         return AgentCommand(
             argv=(
                 *(f"{AGENT_TARGET}/bin/opencode", "run", "--format", "json", "--title", "task"),
@@ -110,7 +113,7 @@ class OpenCode:
         )
 
 
-def configuration(model: str, port: int) -> Mapping[str, object]:
+def configuration(model: str, port: int, permissions: Mapping[str, str] = PERMISSIONS) -> Mapping[str, object]:
     """Give the whole configuration: the gateway as the one provider, and nothing fetched, shared or asked."""
     options = {
         "baseURL": f"http://127.0.0.1:{port}/v1",
@@ -120,7 +123,8 @@ def configuration(model: str, port: int) -> Mapping[str, object]:
     }
     known = {model: {"name": model, "tool_call": True, "limit": {"context": CONTEXT, "output": OUTPUT}}}
     provider = {"npm": "@ai-sdk/openai-compatible", "name": PROVIDER, "options": options, "models": known}
-    return {**_alone(PROVIDER, f"{PROVIDER}/{model}"), "provider": {PROVIDER: provider}}
+    alone = _alone(PROVIDER, f"{PROVIDER}/{model}")
+    return {**alone, "permission": permissions, "provider": {PROVIDER: provider}}
 
 
 def by_login(model: str) -> Mapping[str, object]:

@@ -11,6 +11,9 @@ from runner.documents.telemetry import Telemetry
 from sandbox.spec import PYTHON, WORKSPACE_ROOT
 from sandbox.termination import Termination
 
+TOKENS = 8_192
+"""The most an answer may have where the protocol must be told and nobody has said it."""
+
 SILENT = "(an empty answer)"
 """What stands for one in the second conversation: providers refuse an empty message."""
 
@@ -35,7 +38,8 @@ class SingleShot:
             "base_url": f"http://127.0.0.1:{port}/v1",
             "targets": task.targets,
             "root": WORKSPACE_ROOT,
-            "more": {} if task.reasoning is None else {"reasoning_effort": task.reasoning},
+            "dialect": self.dialect,
+            "more": _more(self.dialect, task),
             "probe": task.probe,
             "patience_s": PATIENCE_S,
         }
@@ -49,6 +53,15 @@ class SingleShot:
         """Read the program's events."""
         del stderr, termination
         return told_story(self.name, stdout)
+
+
+def _more(dialect: Dialect | None, task: AgentTask) -> dict[str, object]:
+    """Give the members that a protocol alone knows."""
+    if dialect == "messages":
+        return {"max_tokens": task.answer_tokens or TOKENS}
+    if task.reasoning is None:
+        return {}
+    return {"reasoning": {"effort": task.reasoning}} if dialect == "responses" else {"reasoning_effort": task.reasoning}
 
 
 def conversation(prompt: str, before: Exchange | None) -> list[dict[str, str]]:

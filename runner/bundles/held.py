@@ -1,4 +1,4 @@
-"""The programs that a run's candidates need: checked before anything starts, then shown to their units."""
+"""The programs that a run's candidates or judges need: checked before anything starts, then shown to their units."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -9,13 +9,13 @@ from runner.config import CleanRoom
 from runner.documents.facts import RuntimeFact
 from runner.documents.runtimes import RuntimeName
 from runner.errors import DocumentError
-from runner.roster import Candidate
+from runner.roster import Participant
 from runner.settings import Settings
 
 
-def needed_runtimes(candidates: Iterable[Candidate]) -> tuple[RuntimeName, ...]:
-    """Name the programs that some candidates are reached through, each once."""
-    found = (AGENTS[each.agent].runtime for each in candidates)
+def needed_runtimes(participants: Iterable[Participant]) -> tuple[RuntimeName, ...]:
+    """Name the programs that some participants are reached through, each once."""
+    found = (AGENTS[each.agent].runtime for each in participants)
     return tuple(dict.fromkeys(name for name in found if name is not None))
 
 
@@ -26,7 +26,7 @@ def runtime_root(name: RuntimeName, room: CleanRoom, settings: Settings) -> Path
 
 
 def load_runtimes(
-    candidates: Iterable[Candidate], room: CleanRoom, settings: Settings, file: str
+    participants: Iterable[Participant], room: CleanRoom, settings: Settings, file: str
 ) -> Mapping[RuntimeName, Bundle]:
     """Hash every program that is needed, once.
 
@@ -35,7 +35,7 @@ def load_runtimes(
         BundleError: one is not whole, or not what was installed.
     """
     found: dict[RuntimeName, Bundle] = {}
-    for name in needed_runtimes(candidates):
+    for name in needed_runtimes(participants):
         root = runtime_root(name, room, settings)
         if root is None:
             raise DocumentError(

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from runner.documents.facts import RuntimeFact
 from runner.documents.ledger import Tokens
 from runner.documents.model import DecimalText, Document, Identifier, Milliseconds, Sha256, Shape
 from runner.documents.seal import Ordinal
@@ -180,6 +181,8 @@ class Asked(Shape):
 
     judge: Identifier
     """Who answered."""
+    runtime: RuntimeFact | None = None
+    """The program that looked around, where it is somebody else's; null for programs of ours."""
     instead_of: Identifier | None = None
     """The judge whose place a fallback took, since its own family took part; null: nobody's."""
     model: str | None
@@ -189,6 +192,8 @@ class Asked(Shape):
     """Answers to one asking are counted from 1; a further one follows an answer that was no verdict."""
     packet_sha256: Sha256
     """Of all that was shown, as it was shown."""
+    workspace_sha256: Sha256 | None = None
+    """Of the record of the tree that an in-depth judge could read besides; null for whoever has its packet alone."""
     prompt_sha256: Sha256
     """Of the instructions' template."""
     settings_sha256: Sha256

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evaluators.lines import equal_runs
+from runner.judging.changes import FileChange
 from runner.judging.languages import Language, language_of, line_comment
-from runner.judging.render import FileChange
 
 _CODE = frozenset({Language.PYTHON, Language.SLASHES, Language.HASH, Language.DASHES})
 

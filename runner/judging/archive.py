@@ -7,6 +7,7 @@ judging/answers/<judge>/<sha256>/       an answer about a pair, or a hidden cont
     ledger.jsonl, launcher.json         what was asked of the provider; what the unit's launcher saw
 judging/packets/<sha256>/packet.txt     what was shown; the folder is named by its digest
 judging/packets/<sha256>/record.json    what was scrubbed, left and labelled in it: private
+judging/workspaces/<sha256>/record.json what an in-depth judge could read besides; named by its digest: private
 judging/plans/<N>/plan.json             what is asked; the last counts
 judging/open/<asking>-<number>.jsonl    ledger lines of a call that is being made
 """
@@ -19,6 +20,7 @@ from runner.artifacts import Files, keep_folder, new_folder
 from runner.canonical import canonical, parse, sha256
 from runner.documents.judging import Cell, PairVerdict, RubricItem, RubricVerdict, Unscored
 from runner.documents.judging_plan import JudgingPlan
+from runner.documents.judging_tree import WorkspaceRecord
 from runner.documents.manifest import Manifest
 from runner.documents.seal import Trial
 from runner.durable import TEMPORARY
@@ -34,7 +36,7 @@ JUDGES = "judges"
 """Folder of a try."""
 JUDGING = "judging"
 """Folder of a release's evidence, and of its tables."""
-ANSWERS, PACKETS, PLANS, OPEN = "answers", "packets", "plans", "open"
+ANSWERS, PACKETS, WORKSPACES, PLANS, OPEN = "answers", "packets", "workspaces", "plans", "open"
 
 VERDICT, UNSCORED, ANSWER, LEDGER, LAUNCHER = (
     "verdict.json",
@@ -85,6 +87,11 @@ class Archive:
         data = netstrings(packet)
         files = {PACKET: data, RECORD: canonical(packet_record(packet))}
         keep_folder(self.top / PACKETS, sha256(data), files, disk=self.store.disk)
+
+    def keep_workspace(self, record: WorkspaceRecord) -> None:
+        """Keep what a judge may look around in, before it does."""
+        data = canonical(record)
+        keep_folder(self.top / WORKSPACES, sha256(data), {RECORD: data}, disk=self.store.disk)
 
     def keep_plan(self, plan: JudgingPlan) -> int:
         """Keep a plan unless it is the last one; gives its number."""

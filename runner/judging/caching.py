@@ -27,12 +27,18 @@ def judge_settings(manifest: Manifest) -> dict[str, str]:
     }
 
 
-def cache_key(judge: str, packet_sha256: str, prompt_sha256: str, settings_sha256: str, repeat: int) -> str:
-    """Give the key of an answer. Repeats are asked for what they are: each is a call of its own."""
+def cache_key(
+    judge: str, shown_sha256: tuple[str, str | None], prompt_sha256: str, settings_sha256: str, repeat: int
+) -> str:
+    """Give the key of an answer to what was shown: a packet, maybe a tree.
+
+    Repeats are asked for what they are: each is a call of its own.
+    """
     whole = {
         "schema": "cleanroom/judge-call/1",
         "judge": judge,
-        "packet_sha256": packet_sha256,
+        "packet_sha256": shown_sha256[0],
+        "workspace_sha256": shown_sha256[1],
         "prompt_sha256": prompt_sha256,
         "settings_sha256": settings_sha256,
         "repeat": repeat,

@@ -8,11 +8,12 @@ from runner.artifacts import read_sealed
 from runner.documents.controls import ControlsRecord
 from runner.documents.judging import Cell
 from runner.documents.manifest import FrozenNomination
+from runner.fixture import Fixture
 from runner.freezer import Frozen
 from runner.judges import Bar, CriterionEntry, criteria_of
+from runner.judging.changes import FileChange
 from runner.judging.packet import IsTest, PublicTests, matches_tests, only_allowed
 from runner.judging.pairing import passes
-from runner.judging.render import FileChange
 from runner.judging.trees import Base, file_changes
 from runner.nomination import PUBLIC, Nomination
 from runner.observed import Observed, observe
@@ -60,6 +61,8 @@ class Task:
     tests: Mapping[str, PublicTests]
     """How the public tests ended on `base`, `solution` and `loser`."""
     entrants: tuple[Entrant, ...]
+    fixture: Fixture
+    """The frozen base."""
 
 
 def read_tasks(frozen: Frozen, store: Store) -> tuple[Task, ...]:
@@ -105,6 +108,7 @@ class _Reader:
             loser=loser,
             tests=_tests(self.prepared.controls, None if wrong is None else wrong.path),
             entrants=tuple(self._entrants(base, seen)),
+            fixture=fixture,
         )
 
     def _entrants(self, base: Base, seen: list[Observed]) -> Iterator[Entrant]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from runner.documents.judging import Cell, Choice, ControlItem, ControlKind
 from runner.judging.altering import null, truncated, with_comments
+from runner.judging.changes import FileChange
 from runner.judging.lots import lot, shuffled
 from runner.judging.pairing import a_side, share
-from runner.judging.render import FileChange
 
 EXPECTED = {
     ControlKind.IDENTICAL: Choice.TIE,

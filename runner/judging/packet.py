@@ -12,8 +12,9 @@ from typing import Literal
 
 from runner.documents.judging import Flag, FlagKind, PacketRecord, Seen, ShownChange, Side, View
 from runner.judges import AnchoredCriterion
+from runner.judging.changes import FileChange
 from runner.judging.letters import shown as visible
-from runner.judging.render import FileChange, Replaced, Shown
+from runner.judging.render import Replaced, Shown
 
 IsTest = Callable[[bytes], bool]
 Letter = Literal["A", "B", "C"]

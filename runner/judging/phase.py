@@ -5,15 +5,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from runner.bundles.bundle import Bundle
+from runner.bundles.held import load_runtimes
 from runner.clock import now_ms
 from runner.documents.judging import UnscoredWhy
 from runner.documents.manifest import Manifest
+from runner.documents.runtimes import RuntimeName
 from runner.errors import DocumentError, UsageError
 from runner.freezer import Frozen, accounts_of
 from runner.freezing import find_records
 from runner.gateway.serving import address, gateway_unit
 from runner.host_proofs import Prover, host_now, keep_copies
 from runner.journal import sole_writer
+from runner.judges import IN_DEPTH, PAIRWISE, RUBRIC
 from runner.judging.archive import Archive, all_tries
 from runner.judging.caching import judge_settings
 from runner.judging.calling import Booth
@@ -22,7 +26,7 @@ from runner.judging.identity import identities, roster_names
 from runner.judging.key import judging_key
 from runner.judging.planning import Ground, Plan, Question, chosen, make_plan
 from runner.judging.ruling import Binding
-from runner.judging.showing import PAIRWISE, RUBRIC, Showroom, Template
+from runner.judging.showing import Showroom, Template
 from runner.judging.sitting import Sitting, Tally, Tell, by_asking
 from runner.pilot import store_of
 from runner.preparing import JUDGE_PROMPTS
@@ -139,8 +143,10 @@ def hold(settings: Settings, hearing: Hearing, wanted: Wanted, tell: Tell) -> Do
     if todo:
         judges = {question.judge.id: question.judge for question in todo}
         _check_keys(settings, hearing.frozen.manifest, judges)
+        inputs = hearing.frozen.inputs
+        bundles = load_runtimes(judges.values(), inputs.config.clean_room, settings, inputs.file)
         top = hearing.store.root / hearing.store.release
-        with _booth(settings, hearing, judges, tell) as booth, sole_writer(top, wait=True):
+        with _booth(settings, hearing, judges, bundles, tell) as booth, sole_writer(top, wait=True):
             # Again, now that the lock is ours: until then another run may have asked the same.
             sitting.known = by_asking(archive.answers(tries))
             archive.keep_plan(hearing.plan.document)
@@ -181,7 +187,8 @@ def _templates(settings: Settings, manifest: Manifest) -> dict[str, Template]:
     folder = settings.checkout / JUDGE_PROMPTS
     return {
         name: Template(text=(folder / name).read_text(encoding="utf-8"), sha256=frozen[name])
-        for name in (RUBRIC, PAIRWISE)
+        for name in (RUBRIC, PAIRWISE, IN_DEPTH)
+        if name != IN_DEPTH or any(judge.in_depth for judge in manifest.judges)
     }
 
 
@@ -200,7 +207,13 @@ def _check_keys(settings: Settings, manifest: Manifest, judges: Mapping[str, Jud
 
 
 @contextmanager
-def _booth(settings: Settings, hearing: Hearing, judges: Mapping[str, Judge], tell: Tell) -> Iterator[Booth]:
+def _booth(
+    settings: Settings,
+    hearing: Hearing,
+    judges: Mapping[str, Judge],
+    bundles: Mapping[RuntimeName, Bundle],
+    tell: Tell,
+) -> Iterator[Booth]:
     """Open the clean room, see that its walls hold, and open the gateway and the providers that are needed."""
     frozen, store = hearing.frozen, hearing.store
     routes = {route.id: route for route in frozen.manifest.routes}
@@ -218,6 +231,7 @@ def _booth(settings: Settings, hearing: Hearing, judges: Mapping[str, Judge], te
             base_urls={name: stack.enter_context(address(settings, route)) for name, route in used.items()},
             credential=settings.credential,
             limits=frozen.manifest.limits.judges.limits(),
+            bundles=bundles,
         )
 
 

@@ -10,42 +10,23 @@ from dataclasses import dataclass, field
 
 from evaluators.lines import Hunk, hunks
 from runner.documents.judging import FlagKind, View
-from runner.judges import Ceilings
+from runner.judging.changes import (
+    FileChange,
+    Look,
+    added_in,
+    bared,
+    ends,
+    lines_of,
+    scrubbed_in,
+    text_of,
+    visible,
+)
 from runner.judging.hostile import scan
-from runner.judging.identity import Identities, Trace, is_agent_file
-from runner.judging.languages import Language, language_of, prose, without
+from runner.judging.identity import Trace, is_agent_file
+from runner.judging.languages import Language, language_of
 from runner.judging.letters import lookalikes, shown
 from runner.judging.phrases import Label
-from runner.judging.scrub import NOTHING, Scrubbed, Sighting, Text, names_in, scrub
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
-    """What stands at a path: a file's bytes, or a link's target."""
-
-    data: bytes
-    link: bool = False
-    executable: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
-    """One path that two trees do not share; None where nothing stands."""
-
-    path: bytes
-    before: Content | None
-    after: Content | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """How changes of one nomination are shown, to whomever."""
-
-    view: View
-    ceilings: Ceilings
-    known: Identities
-    task: str
-    """The public task: its words tell nothing about who did it."""
+from runner.judging.scrub import Scrubbed, Sighting, names_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,12 +109,10 @@ class _Page:
     def show(self, sign: str, text: str, written: str | None = None) -> None:
         """Add a line of a file; `written` is what its author wrote of it."""
         longest = self.look.ceilings.line_chars
-        cut = len(text) - longest
-        visible, hidden = shown(text[:longest])
-        if cut > 0:
-            visible = f"{visible} ⟦cut: {cut} characters more⟧"
+        line, hidden, cut = visible(text, longest)
+        if cut:
             self.count(FlagKind.LONG_LINES)
-        self.say(sign + visible)
+        self.say(sign + line)
         if written is not None:
             self.count(FlagKind.HIDDEN_CHARACTERS, hidden)
             self.count(FlagKind.LOOKALIKES, lookalikes(written[:longest]))
@@ -172,9 +151,9 @@ def _file(page: _Page, change: FileChange) -> None:
         page.say("@ a new file with an agent's settings or notes: not shown")
         page.replaced.append(Replaced(trace=Trace.AGENT_FILE, line=len(page.lines), text=path))
         return
-    visible, hidden = shown(path)
-    before, after = _text(change.before), _text(change.after)
-    page.say(f"@ {visible}: {_what(change, before, after)}")
+    name, hidden = shown(path)
+    before, after = text_of(change.before), text_of(change.after)
+    page.say(f"@ {name}: {_what(change, before, after)}")
     if change.before is None:
         page.count(FlagKind.HIDDEN_CHARACTERS, hidden)
         page.count(FlagKind.LOOKALIKES, lookalikes(path))
@@ -188,7 +167,8 @@ def _file(page: _Page, change: FileChange) -> None:
         if language is Language.DOCUMENT:
             page.say("@@ a document: not shown in this view")
             return
-        before, after = _bare(page, language, before), _bare(page, language, after)
+        (before, sure_before), (after, sure_after) = bared(language, before), bared(language, after)
+        page.count(FlagKind.COMMENTS_LEFT, [sure_before, sure_after].count(False))
     _stretches(page, language, before, after)
 
 
@@ -196,15 +176,6 @@ def _names_of_path(page: _Page, path: str) -> None:
     for name in names_in(path, page.look.known):
         if name not in page.look.task.lower():
             page.left.append(Replaced(trace=Trace.NAME, line=len(page.lines), text=name))
-
-
-def _text(content: Content | None) -> str | None:
-    """Give a side as text: nothing for nothing, None for what is no text."""
-    if content is None:
-        return ""
-    if content.link or b"\0" in content.data:
-        return None
-    return content.data.decode("utf-8", "surrogateescape")
 
 
 def _what(change: FileChange, before: str | None, after: str | None) -> str:
@@ -232,24 +203,17 @@ def _facts(page: _Page, change: FileChange) -> None:
             page.say(f"{sign}{len(side.data)} bytes, SHA-256 {hashlib.sha256(side.data).hexdigest()}")
 
 
-def _bare(page: _Page, language: Language, text: str) -> str:
-    parts = prose(language, text)
-    if not parts.sure:
-        page.count(FlagKind.COMMENTS_LEFT)
-    return without(text, parts)
-
-
 def _stretches(page: _Page, language: Language, before: str, after: str) -> None:
-    old, new = _lines(before), _lines(after)
+    old, new = lines_of(before), lines_of(after)
     found = hunks(old, new)
-    added = [index for hunk in found for index in _added(hunk)]
-    scrubbed = _scrubbed(page.look, language, before, new, added)
+    added = [index for hunk in found for index in added_in(hunk)]
+    scrubbed = scrubbed_in(page.look, language, before, new, added)
     numbers: dict[int, int] = {}
     for hunk in found:
         page.say(f"@@ from line {hunk.after[0] + 1}")
         _stretch(page, hunk, (old, new), scrubbed, numbers)
-    if _ends(before) is not _ends(after):
-        page.say("@@ its last line has an end now" if _ends(after) else "@@ its last line has no end now")
+    if ends(before) is not ends(after):
+        page.say("@@ its last line has an end now" if ends(after) else "@@ its last line has no end now")
     page.replaced += _numbered(scrubbed.replaced, numbers)
     page.left += _numbered(scrubbed.left, numbers)
 
@@ -257,17 +221,6 @@ def _stretches(page: _Page, language: Language, before: str, after: str) -> None
 def _numbered(sightings: Iterable[Sighting], numbers: Mapping[int, int]) -> Iterator[Replaced]:
     for each in sightings:
         yield Replaced(trace=each.trace, line=numbers[each.line], text=each.text)
-
-
-def _scrubbed(look: Look, language: Language, before: str, new: Sequence[str], added: Sequence[int]) -> Scrubbed:
-    if not added:
-        return NOTHING
-    text = Text(
-        lines=new,
-        prose=lambda: prose(language, "\n".join(new)),
-        harmless=f"{look.task}\n{before}".lower(),
-    )
-    return scrub(text, added, look.known, look.ceilings.line_chars)
 
 
 def _stretch(
@@ -284,20 +237,3 @@ def _stretch(
         for line in old[at : at + count]:
             page.show(" ", line)
         i, j = at + count, to + count
-
-
-def _added(hunk: Hunk) -> Iterator[int]:
-    j = hunk.after[0]
-    for _, to, count in (*hunk.runs, (0, hunk.after[1], 0)):
-        yield from range(j, to)
-        j = to + count
-
-
-def _lines(text: str) -> list[str]:
-    """Split at line feeds alone; what follows the last one is a line too, unless it is nothing."""
-    lines = text.split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
-
-
-def _ends(text: str) -> bool:
-    return text == "" or text.endswith("\n")

@@ -32,12 +32,13 @@ from runner.judging.prompts import Secrets
 Said = RubricVerdict | PairVerdict | Unscored
 
 _FINISHES = {
-    "stop": Finish.COMPLETE,
-    "length": Finish.LENGTH,
-    "content_filter": Finish.REFUSAL,
-    "refusal": Finish.REFUSAL,
+    **dict.fromkeys(("stop", "completed", "end_turn", "stop_sequence"), Finish.COMPLETE),
+    **dict.fromkeys(
+        ("length", "incomplete", "max_output_tokens", "max_tokens", "model_context_window_exceeded"), Finish.LENGTH
+    ),
+    **dict.fromkeys(("content_filter", "refusal"), Finish.REFUSAL),
 }
-"""Reasons of chat completions; `refusal` is what some routers say."""
+"""Reasons of all three protocols; `refusal` is also what some routers say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,8 @@ class Exam:
 
 def finish_of(lines: Sequence[LedgerLine]) -> Finish:
     """Say how an answer ended, as its provider told."""
-    reason = lines[-1].finish_reason if lines else None
+    asked = [line for line in lines if line.asks_model]
+    reason = asked[-1].finish_reason if asked else None
     return _FINISHES.get(reason or "", Finish.UNKNOWN)
 
 

@@ -4,17 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from runner.documents.judging import RubricItem, Side, View
-from runner.judges import CriterionEntry, Judging, criterion_id
+from runner.judges import IN_DEPTH, PAIRWISE, RUBRIC, CriterionEntry, Judging, criterion_id
+from runner.judging.changes import Look
 from runner.judging.exhibits import Changes, Task
 from runner.judging.identity import Identities
 from runner.judging.packet import Packet, Submitted, is_flagged
 from runner.judging.pairing import Item
 from runner.judging.planning import Question
 from runner.judging.prompts import Secrets, build_prompt
-from runner.judging.render import Look, render
+from runner.judging.reading_tree import ReadingTree, reading_tree
 from runner.judging.render import Shown as Rendered
-
-RUBRIC, PAIRWISE = "rubric.md", "pairwise.md"
+from runner.judging.render import render
+from runner.roster import Judge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,7 @@ class Showroom:
     templates: Mapping[str, Template]
     """By file name."""
     _rendered: dict[tuple[str, View, Changes], Rendered] = field(default_factory=dict)
+    _trees: dict[tuple[str, View, Changes], ReadingTree] = field(default_factory=dict)
 
     def packet(self, question: Question) -> Packet:
         """Give all that a question shows."""
@@ -53,24 +55,44 @@ class Showroom:
         """Whether something in what a question shows speaks to a judge."""
         return is_flagged(self.packet(question))
 
-    def template(self, item: Item) -> Template:
+    def tree(self, question: Question) -> ReadingTree | None:
+        """Give what a judge may look around in: the tree of the change it is asked about, in the same view."""
+        task, view = question.task, question.view
+        if not looks_around(question.judge, question.item):
+            return None
+        (side,) = question.sides
+        name = (task.nomination, view, side.changes)
+        if name not in self._trees:
+            self._trees[name] = reading_tree(task.fixture, side.changes, self._look(task, view))
+        return self._trees[name]
+
+    def template(self, question: Question) -> Template:
         """Give the template of an asking."""
-        return self.templates[template_name(item)]
+        return self.templates[template_name(question.judge, question.item)]
 
     def prompt(self, question: Question, packet: Packet, secrets: Secrets) -> str:
         """Give the whole message."""
-        return build_prompt(self.template(question.item).text, packet, secrets)
+        return build_prompt(self.template(question).text, packet, secrets)
 
     def _render(self, task: Task, view: View, changes: Changes) -> Rendered:
         name = (task.nomination, view, changes)
         if name not in self._rendered:
-            look = Look(view=view, ceilings=self.judging.ceilings, known=self.known, task=task.prompt)
-            self._rendered[name] = render(changes, look)
+            self._rendered[name] = render(changes, self._look(task, view))
         return self._rendered[name]
 
+    def _look(self, task: Task, view: View) -> Look:
+        return Look(view=view, ceilings=self.judging.ceilings, known=self.known, task=task.prompt)
 
-def template_name(item: Item) -> str:
+
+def looks_around(judge: Judge, item: Item) -> bool:
+    """Whether a judge is given a tree to read: one that is asked in depth, about one submission."""
+    return judge.in_depth and isinstance(item, RubricItem)
+
+
+def template_name(judge: Judge, item: Item) -> str:
     """Give the file name of the template that an asking is made with."""
+    if looks_around(judge, item):
+        return IN_DEPTH
     return RUBRIC if isinstance(item, RubricItem) else PAIRWISE
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.artifacts import make_private
-from runner.canonical import canonical, canonical_lines
+from runner.canonical import canonical, canonical_lines, sha256
 from runner.disk import Disk
 from runner.documents.judging import Asked, RubricVerdict, Unscored, UnscoredWhy, View
 from runner.documents.ledger import LedgerLine
@@ -17,7 +17,7 @@ from runner.gateway.errors import GatewayError
 from runner.judging.answers import NoVerdict
 from runner.judging.archive import ANSWER, LAUNCHER, LEDGER, OPEN, Archive
 from runner.judging.caching import cache_key
-from runner.judging.calling import Asks, Call
+from runner.judging.calling import Asks, Call, Put
 from runner.judging.key import asking_id, secrets_of
 from runner.judging.packet import flags, packet_digest, refusal
 from runner.judging.pairing import Item
@@ -150,14 +150,23 @@ class Sitting:
             return self._keep(said, _files(lost), left)
         self.archive.keep_packet(packet)
         prompt = self.show.prompt(question, packet, exam.secrets)
-        call = self._call(question, prompt, f"judge-{asking[:16]}-{number}", left)
+        put = Put(
+            judge=question.judge,
+            prompt=prompt,
+            label=f"judge-{asking[:16]}-{number}",
+            tree=self.show.tree(question),
+        )
+        if put.tree is not None:
+            self.archive.keep_workspace(put.tree.record)
+        call = self._call(put, left)
+        asked = asked.model_copy(update={"runtime": call.runtime})
         said = rule(self.binding, exam, told(asked, call.heard), call.heard)
         self.tally.calls += 1
         is_silent = isinstance(said, Unscored) and said.why is UnscoredWhy.PROVIDER
         self._silent[question.judge.id] = self._silent[question.judge.id] + 1 if is_silent else 0
         return self._keep(said, {**_files(call.heard), LAUNCHER: walls({"judge": call.report})}, left)
 
-    def _call(self, question: Question, prompt: str, label: str, left: Path) -> Call:
+    def _call(self, put: Put, left: Path) -> Call:
         """Ask; each line of the ledger is on the disk before the answer is whole."""
         if self.asks is None:
             raise ValueError("judges cannot be asked here")
@@ -165,7 +174,7 @@ class Sitting:
         make_folders(left.parent)
         growing = _Growing(file=left, disk=self.archive.store.disk)
         try:
-            return self.asks(question.judge, prompt, label, growing)
+            return self.asks(put, growing)
         except GatewayError:
             if growing.unsaved is not None:
                 raise growing.unsaved from None
@@ -182,6 +191,7 @@ class Sitting:
         return self.archive.top / OPEN / f"{asking}-{number}.jsonl"
 
     def _asked(self, question: Question, packet_sha256: str, number: int) -> Asked:
+        tree = self.show.tree(question)
         return Asked(
             judge=question.judge.id,
             instead_of=question.instead_of,
@@ -189,7 +199,8 @@ class Sitting:
             view=question.view,
             number=number,
             packet_sha256=packet_sha256,
-            prompt_sha256=self.show.template(question.item).sha256,
+            workspace_sha256=None if tree is None else sha256(canonical(tree.record)),
+            prompt_sha256=self.show.template(question).sha256,
             settings_sha256=self.settings[question.judge.id],
             solution=self.show.judging.show_solution,
             answer_sha256=None,
@@ -223,7 +234,8 @@ def place_of(said: Said) -> AsKnown:
 
 def _cached(asked: Asked, item: Item) -> str:
     repeat = 0 if item.kind == "control" else item.repeat
-    return cache_key(asked.judge, asked.packet_sha256, asked.prompt_sha256, asked.settings_sha256, repeat)
+    shown = (asked.packet_sha256, asked.workspace_sha256)
+    return cache_key(asked.judge, shown, asked.prompt_sha256, asked.settings_sha256, repeat)
 
 
 def spoken(question: Question) -> str:

@@ -3,7 +3,7 @@
 import bisect
 from collections.abc import Iterator, Mapping, Sequence
 
-from runner.judging.render import Content, FileChange
+from runner.judging.changes import Content, FileChange
 from sandbox.api import Pack
 from sandbox.contents import Contents
 from sandbox.errors import TreeError

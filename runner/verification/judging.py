@@ -18,7 +18,9 @@ from runner.documents.judging import (
     UnscoredWhy,
 )
 from runner.documents.judging_plan import JudgingPlan, PlannedAsking
+from runner.documents.judging_tree import WorkspaceRecord
 from runner.documents.manifest import Manifest
+from runner.documents.model import Document
 from runner.documents.seal import Trial
 from runner.durable import TEMPORARY
 from runner.errors import UsageError
@@ -39,6 +41,7 @@ from runner.judging.archive import (
     UNASKED,
     UNSCORED,
     VERDICT,
+    WORKSPACES,
     Archive,
     all_tries,
     model_of,
@@ -47,6 +50,7 @@ from runner.judging.archive import (
 )
 from runner.judging.askings import cells
 from runner.judging.caching import judge_settings
+from runner.judging.pairing import Item
 from runner.judging.ruling import Said
 from runner.judging.showing import template_name
 from runner.judging.sitting import AsKnown, by_asking, place_of
@@ -54,6 +58,7 @@ from runner.parsing import read_file
 from runner.store import Store
 from runner.verification.folders import Reader
 from runner.verification.model import Finding, differ
+from runner.verification.reading_rooms import ReadingRooms
 from runner.verification.rereading import Kept, Rereading, rereading
 from runner.verification.reviews import submission_digest
 
@@ -98,7 +103,7 @@ class _Judging:
         places = tuple(self.archive.places(tries))
         if not self.archive.top.exists() and not places:
             return
-        self._names(self.archive.top, {ANSWERS, PACKETS, PLANS, OPEN})
+        self._names(self.archive.top, {ANSWERS, PACKETS, WORKSPACES, PLANS, OPEN})
         for trial in tries:
             self._names(
                 self.archive.store.folder(trial) / JUDGES, {judge.id for judge in self.manifest.judges} | {UNASKED}
@@ -108,10 +113,12 @@ class _Judging:
         answers = [answer for place in places for answer in self._answers(place)]
         known = by_asking(answer.said for answer in answers)
         planned = {each for plan in plans for each in plan.askings}
+        rooms = ReadingRooms(manifest=self.manifest, records=dict(self._workspaces()))
         again = self._rereading()
         bytes_of = {digest: data for digest, (data, _) in packets.items()}
         for answer in answers:
             self._answer(answer, packets, planned)
+            self.findings += rooms.check(answer)
             if again is not None:
                 self.findings += again.check(answer, bytes_of)
         self._order(answers, known)
@@ -141,6 +148,15 @@ class _Judging:
                 self.findings += differ(folder / RECORD, "packet_sha256", record.packet_sha256, folder.name)
                 yield folder.name, (data, record)
 
+    def _workspaces(self) -> Iterator[tuple[str, WorkspaceRecord]]:
+        for folder in _sorted(self.archive.top / WORKSPACES):
+            self._names(folder, {RECORD})
+            data = self._bytes(folder / RECORD)
+            self.findings += differ(folder / RECORD, "sha256", None if data is None else sha256(data), folder.name)
+            record = self._document(WorkspaceRecord, folder / RECORD)
+            if isinstance(record, WorkspaceRecord):
+                yield folder.name, record
+
     def _answers(self, place: Path) -> Iterator[Kept]:
         """Read the answers of one judge in one place; each stands in a folder that its document names."""
         for folder in _sorted(place):
@@ -159,10 +175,10 @@ class _Judging:
             answer, ledger = (
                 self._bytes(folder / name) if (folder / name).exists() else None for name in (ANSWER, LEDGER)
             )
-            if (folder / LAUNCHER).exists():
-                self._document(Walls, folder / LAUNCHER)
+            walls = self._document(Walls, folder / LAUNCHER) if (folder / LAUNCHER).exists() else None
             if isinstance(said, RubricVerdict | PairVerdict | Unscored):
-                yield Kept(file=file, said=said, answer=answer, ledger=ledger)
+                seen = walls if isinstance(walls, Walls) else None
+                yield Kept(file=file, said=said, answer=answer, ledger=ledger, walls=seen)
 
     def _answer(
         self,
@@ -184,9 +200,8 @@ class _Judging:
         asking = PlannedAsking(judge=asked.judge, instead_of=asked.instead_of, item=said.item, view=asked.view)
         if asking not in planned:
             self.findings.append(Finding(file=str(file), found="an answer", expected="an asking of some plan"))
-        prompts = {each.path: each.sha256 for each in self.manifest.judge_prompts}
         for name, found, expected in (
-            ("prompt_sha256", asked.prompt_sha256, prompts.get(template_name(said.item))),
+            ("prompt_sha256", asked.prompt_sha256, self._prompt(asked.judge, said.item)),
             ("settings_sha256", asked.settings_sha256, judge_settings(self.manifest).get(asked.judge)),
             ("solution", asked.solution, self.manifest.judging.show_solution),
             ("answer_sha256", asked.answer_sha256, _digest(answer.answer)),
@@ -201,6 +216,12 @@ class _Judging:
             left = any(change.left for change in record[1].changes)
             flagged = any(flag.kind is FlagKind.IDENTITY_LEFT for flag in said.flags)
             self.findings += differ(file, "flags", flagged, left)
+
+    def _prompt(self, name: str, item: Item) -> str | None:
+        """Give the digest of the template that a judge was to be asked with."""
+        prompts = {each.path: each.sha256 for each in self.manifest.judge_prompts}
+        judge = next((each for each in self.manifest.judges if each.id == name), None)
+        return None if judge is None else prompts.get(template_name(judge, item))
 
     def _cell(self, file: Path, trial: Trial, digest: str) -> None:
         folder = self.archive.store.folder(trial)
@@ -249,7 +270,7 @@ class _Judging:
         self.findings += differ(file, "release", release, self.manifest.release)
         self.findings += differ(file, "manifest_sha256", manifest_sha256, self.archive.store.manifest_sha256)
 
-    def _document(self, model: type[JudgingPlan] | type[PacketRecord] | type[Walls], file: Path) -> object:
+    def _document(self, model: type[Document], file: Path) -> Document | tuple[Document, ...] | None:
         data = self._bytes(file)
         if data is None:
             return None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from runner.canonical import parse_lines
 from runner.documents.controls import ControlsRecord
+from runner.documents.evidence import Walls
 from runner.documents.judging import Asked, Unscored, UnscoredWhy
 from runner.documents.ledger import LedgerLine
 from runner.documents.manifest import Manifest
@@ -26,6 +27,8 @@ class Kept:
     said: Said
     answer: bytes | None
     ledger: bytes | None
+    walls: Walls | None = None
+    """What the launcher of its unit saw."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from runner.judging.identity import identities
 from runner.judging.packet import Packet, PublicTests, Submitted, packet_digest
 from runner.judging.pairing import circulant
 from runner.judging.prompts import Secrets, build_prompt
-from runner.judging.render import Content, FileChange, Look, Shown, render
+from runner.judging.changes import Content, FileChange, Look
+from runner.judging.render import Shown, render
 
 _ROOT = Path(__file__).resolve().parents[2]
 _MODULES = sorted((_ROOT / "runner/agents").glob("*.py"), key=lambda path: len(path.read_bytes()))[-1:]

@@ -17,6 +17,8 @@ EVENT_BYTES = 3 << 18
 """Of all events together; later ones lose their texts, so that the stream stays below its unit's limit."""
 EVENT_CHARS = 4_000
 FINAL_CHARS = 50_000
+ANSWER_CHARS = 100_000
+"""Of an answer that is a text: more than any reader of such answers takes, so that none is cut that would be taken."""
 PR_SET_DUMPABLE = 4
 
 NUDGE = (
@@ -55,6 +57,8 @@ class Loop:
     toolbox: Toolbox
     events: Events
     turns: int
+    text_ends: bool = False
+    """Whether a message without a call is the whole answer, however it ended; else the model is told to go on."""
     messages: list[Json] = field(default_factory=list)
     more: Json = field(default_factory=dict)
     """Further members of every question."""
@@ -72,7 +76,7 @@ class Loop:
             ended = self._take(answer, turn)
             if ended is not None:
                 return self._end(*ended)
-        return self._end("turns", self.last_text)
+        return self._end("turns", "" if self.text_ends else self.last_text)
 
     def _question(self) -> Json:
         question: Json = {"model": self.config["model"], "messages": self.messages, **self.more}
@@ -97,6 +101,8 @@ class Loop:
         )
         if answer.calls:
             return self._do(answer, turn)
+        if self.text_ends:
+            return "text", answer.text
         if answer.finish_reason == "length":
             self._say(CUT)
             return None
@@ -146,7 +152,7 @@ class Loop:
         return "no turns left" if not left else "this is your last turn" if left == 1 else f"{left} turns left"
 
     def _end(self, why: str, message: str) -> int:
-        self.events.tell("end", reason=why, message=shorten(message, FINAL_CHARS))
+        self.events.tell("end", reason=why, message=shorten(message, ANSWER_CHARS if self.text_ends else FINAL_CHARS))
         return ENDED
 
 
@@ -160,6 +166,7 @@ def main() -> int:
         toolbox=open_toolbox(root, config["tools"], config["limits"]),
         events=Events(sys.stdout),
         turns=config["turns"],
+        text_ends=config["text_ends"],
         more=config["more"],
     )
     if config["system"]:

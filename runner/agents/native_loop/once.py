@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .blocks import ANSWER_BYTES, AnswerError, read_answer
+from .plainly import CHAT, body
 from .text import sendable, shorten
 from .wire import Answer, Json, ModelError, ask
 
@@ -15,7 +16,8 @@ FINAL_CHARS = 50_000
 
 def question(config: Mapping[str, object]) -> Json:
     """Give the one request that is made."""
-    return {"model": config["model"], "messages": config["messages"], **as_json(config["more"]), "stream": True}
+    dialect = str(config.get("dialect", CHAT))
+    return body(dialect, config["model"], config["messages"], as_json(config["more"]))
 
 
 def as_json(value: object) -> Json:
@@ -27,7 +29,7 @@ def main() -> int:
     """Read one JSON document from standard input, ask, and write what was answered."""
     config = json.loads(sys.stdin.buffer.read())
     try:
-        answer = ask(config["base_url"], question(config), config["patience_s"])
+        answer = ask(config["base_url"], question(config), config["patience_s"], config["dialect"])
     except ModelError as error:
         tell("error", kind=error.kind, status=error.status, message=error.message)
         return PROVIDER_FAILED

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from .plainly import CHAT, PATHS, read
+
 Json = dict[str, object]
 
 ANSWER_BYTES = 32 << 20
@@ -64,8 +66,8 @@ class Answer:
         return message
 
 
-def ask(base_url: str, body: Json, patience_s: float) -> Answer:
-    """Ask once.
+def ask(base_url: str, body: Json, patience_s: float, dialect: str = CHAT) -> Answer:
+    """Ask once, in one of the protocols.
 
     Raises:
         ModelError: No answer came.
@@ -75,14 +77,14 @@ def ask(base_url: str, body: Json, patience_s: float) -> Answer:
     with contextlib.closing(connection):
         try:
             headers = {"content-type": "application/json", "authorization": "Bearer none"}
-            connection.request("POST", f"{place.path}/chat/completions", json.dumps(body), headers)
+            connection.request("POST", f"{place.path}{PATHS[dialect]}", json.dumps(body), headers)
             response = connection.getresponse()
             if response.status != HTTP_OK:
                 raise _error_of(response.read(ANSWER_BYTES), response.status)
             if response.headers.get_content_type() == "text/event-stream":
                 answer = _read_stream(response)
             else:
-                answer = _read_whole(response.read(ANSWER_BYTES))
+                answer = _read_whole(response.read(ANSWER_BYTES), dialect)
         except (OSError, http.client.HTTPException) as error:
             raise ModelError("network", f"{type(error).__name__}: {error}") from error
     for number, call in enumerate(answer.calls):
@@ -90,10 +92,16 @@ def ask(base_url: str, body: Json, patience_s: float) -> Answer:
     return answer
 
 
-def _read_whole(data: bytes) -> Answer:
+def _read_whole(data: bytes, dialect: str) -> Answer:
     document = _object(data)
     _raise_error(document)
     answer = Answer()
+    if dialect != CHAT:
+        told = read(dialect, document)
+        if told is None:
+            raise ModelError("malformed", "an answer without content", HTTP_OK)
+        answer.text, answer.finish_reason = told
+        return answer
     choice = _first_choice(document)
     if choice is None:
         raise ModelError("malformed", "an answer without choices", HTTP_OK)

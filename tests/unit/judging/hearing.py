@@ -11,25 +11,29 @@ from runner.disk import Disk
 from runner.documents.judging import Cell
 from runner.documents.ledger import LedgerLine, Tokens
 from runner.documents.manifest import FrozenFile, Manifest
+from runner.fixture import Fixture
 from runner.gateway.errors import GatewayError
 from runner.judges import Judging
 from runner.judging.archive import Archive, all_tries
 from runner.judging.caching import judge_settings
-from runner.judging.calling import Call, OnLine
+from runner.judging.calling import Call, OnLine, Put
 from runner.judging.exhibits import Changes, Entrant, Task
 from runner.judging.identity import identities, roster_names
 from runner.judging.key import judging_key
 from runner.judging.packet import PublicTests, matches_tests
 from runner.judging.planning import Ground, Plan, make_plan
+from runner.judging.reading_tree import ReadingTree
 from runner.judging.ruling import Binding, Heard
 from runner.judging.showing import Showroom, Template
 from runner.judging.sitting import Sitting, by_asking
 from runner.roster import Judge
 from runner.store import Store
 from sandbox.api import LauncherReport
+from sandbox.contents import MemoryContents
+from sandbox.tree import snapshot
 from tests.unit.agents.test_preflight import line as plain_line
 from tests.unit.judging.showing import CURT, POLITE, SCOPE, TASK, change
-from tests.unit.runner.evidence_maker import IDLER, SOLVER, Run, a_manifest, a_store, attempt
+from tests.unit.runner.evidence_maker import BASE_ENTRIES, GREET, IDLER, SOLVER, Run, a_manifest, a_store, attempt
 
 PROMPTS = Path(__file__).parents[3] / "config/judging"
 RULES = Judging(second_view="never")
@@ -62,6 +66,13 @@ def judged_manifest(*judges: Judge, judging: Judging = RULES) -> Manifest:
     )
 
 
+def a_fixture() -> Fixture:
+    """Give the base that the changes of tests are made to."""
+    contents = MemoryContents()
+    contents.put(GREET)
+    return Fixture(entries=BASE_ENTRIES, contents=contents, digest=snapshot(BASE_ENTRIES, contents))
+
+
 def nonce_of(prompt: str) -> str:
     found = re.search(r'"nonce": "([0-9a-f]{32})"', prompt)
     assert found is not None
@@ -91,14 +102,17 @@ class Played:
     nature: Nature = even
     asked: list[tuple[str, str]] = field(default_factory=list)
     """Judge and prompt of every call."""
+    trees: list[ReadingTree | None] = field(default_factory=list)
+    """What each could look around in."""
     dies_at: int | None = None
     """The call in which the runner is killed, after its line was kept."""
 
-    def __call__(self, judge: Judge, prompt: str, label: str, on_line: OnLine) -> Call:
-        assert label.startswith("judge-")
-        self.asked.append((judge.id, prompt))
-        text = self.nature(prompt, len(self.asked))
-        line = a_line(judge.model or "", is_answered=text is not None)
+    def __call__(self, put: Put, on_line: OnLine) -> Call:
+        assert put.label.startswith("judge-")
+        self.asked.append((put.judge.id, put.prompt))
+        self.trees.append(put.tree)
+        text = self.nature(put.prompt, len(self.asked))
+        line = a_line(put.judge.model or "", is_answered=text is not None)
         on_line(line)
         if len(self.asked) == self.dies_at:
             raise GatewayError("killed")
@@ -200,6 +214,7 @@ def a_scene(folder: Path, *judges: Judge, judging: Judging = RULES, curt: Change
         loser=(WRONG,),
         tests={"base": PublicTests.FAILED, "solution": PublicTests.PASSED, "loser": PublicTests.PASSED},
         entrants=entrants,
+        fixture=a_fixture(),
     )
     return Scene(store=store, manifest=manifest, tasks=(task,))
 

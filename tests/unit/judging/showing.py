@@ -7,10 +7,11 @@ from typing import Any
 from runner.documents.judging import View
 from runner.judges import AnchoredCriterion, Ceilings
 from runner.judging.answers import Finish, Reply, Wanted
+from runner.judging.changes import Content, FileChange, Look
 from runner.judging.identity import Identities, identities, roster_names
 from runner.judging.packet import Packet, PublicTests, Submitted
 from runner.judging.prompts import Secrets
-from runner.judging.render import Content, FileChange, Look, Shown, render
+from runner.judging.render import Shown, render
 from runner.roster import Agent, Candidate
 
 SECRETS = Secrets(boundary="b0" * 16, nonce="c1" * 16, canary="d2" * 16)

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from runner.documents.judging import FlagKind, View
+from runner.judging.changes import Content, FileChange
 from runner.judging.languages import Language, language_of, prose, without
 from runner.judging.letters import shown as visible
-from runner.judging.render import Content, FileChange, Shown
+from runner.judging.render import Shown
 from tests.unit.judging.showing import TASK, change, shown
 
 CORPUS = Path(__file__).parent / "corpus"

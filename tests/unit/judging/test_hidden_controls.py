@@ -7,6 +7,7 @@ import pytest
 from runner.documents.judging import Cell, Choice, ControlKind, FlagKind, View
 from runner.judges import ControlBounds
 from runner.judging.altering import null, truncated, with_comments
+from runner.judging.changes import Content, FileChange
 from runner.judging.hidden_controls import (
     EXPECTED,
     INJECTIONS,
@@ -14,7 +15,6 @@ from runner.judging.hidden_controls import (
     Source,
     plan_controls,
 )
-from runner.judging.render import Content, FileChange
 from tests.unit.judging.showing import change, shown
 
 KEY = b"release-1"

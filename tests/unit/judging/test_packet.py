@@ -9,6 +9,7 @@ import pytest
 from runner.canonical import canonical
 from runner.documents.judging import FlagKind, View
 from runner.judges import Ceilings
+from runner.judging.changes import Content, FileChange
 from runner.judging.packet import (
     Packet,
     PublicTests,
@@ -22,7 +23,7 @@ from runner.judging.packet import (
     refusal,
     without_tests,
 )
-from runner.judging.render import Content, FileChange, Shown
+from runner.judging.render import Shown
 from runner.rules import matcher
 from tests.unit.judging.showing import CURT, PAIR, POLITE, RUBRIC, change, shown
 

@@ -1,6 +1,6 @@
 """Laws of comparing trees: what differs, and nothing else, with the bytes of both sides."""
 
-from runner.judging.render import Content, FileChange
+from runner.judging.changes import Content, FileChange
 from runner.judging.trees import Base, file_changes
 from sandbox.api import Pack
 from sandbox.contents import MemoryContents

@@ -41,11 +41,13 @@ from runner.roster import Agent, Candidate, Route
 from runner.schedule import Cell
 from runner.store import Store, store_for
 from sandbox.termination import Cause, Termination, Usage
-from sandbox.tree import Kind
+from sandbox.tree import Entry, Kind, tree_digest
 from tests.unit.runner.proofs import a_sandbox_proof
 
 PATCH = b"diff --git a/slugs.py b/slugs.py\n"
-BASE = sha256(b"base")
+GREET = b"def greet():\n    return 'hi'\n"
+BASE_ENTRIES = (Entry(path=b"greet.py", kind=Kind.FILE, sha256=sha256(GREET), size=len(GREET)),)
+BASE = tree_digest(BASE_ENTRIES)
 TREE = sha256(b"tree")
 EVALUATOR = sha256(b"evaluator")
 CASES = ("empty", "long")

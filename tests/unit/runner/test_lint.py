@@ -16,6 +16,8 @@ from runner.nomination_lint import Aids, count_twins, lint_nomination
 from runner.settings import load_settings
 from tests.unit.runner.written import HIDDEN, NOMINATION, PATCH, SCHEMA, nomination_files, written
 
+PROMPTS = Path(__file__).parents[3] / "config/judging"
+SCOPE = {"id": "scope", "asks": "Does it do what was asked?", "anchors": {"0": "no", "10": "all of it"}}
 Change = Mapping[str, str | None]
 NO_COPIES: Mapping[str, tuple[Path, ...]] = {}
 
@@ -254,6 +256,7 @@ def test_nobody_looks_at_the_host_for_nothing(tmp_path: Path) -> None:
 
 CANDIDATE: dict[str, object] = {"id": "m", "agent": "native", "model": "v/m", "route": "r"}
 JUDGE: dict[str, object] = {"id": "j", "model": "w/j", "route": "r", "family": "w"}
+LOOKER: dict[str, object] = {**JUDGE, "agent": "native", "kind": "rubric", "budget": {"usd": "1", "requests": 9}}
 DIRECT: dict[str, object] = {"id": "d", "agent": "codex", "model": "m", "network": "direct"}
 REAL: dict[str, object] = {
     "id": "r",
@@ -265,6 +268,8 @@ REAL: dict[str, object] = {
 def config_findings(tmp_path: Path, files: Change = {}, **change: Any) -> list[Finding]:  # noqa: ANN401, B006 - JSON values of all kinds; never changed
     written(tmp_path / "config/nominations/wordcount", {**nomination_files(), **files})
     written(tmp_path / "config/scenarios", {"right.json": "{}"})
+    if not (tmp_path / "config/judging").exists():
+        written(tmp_path / "config/judging", {each.name: each.read_text() for each in PROMPTS.glob("*.md")})
     fields: dict[str, Any] = {
         "schema": SCHEMA,
         "release": "pilot",
@@ -342,12 +347,28 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
         pytest.param({"judges": [JUDGE], "criteria": ["scope"]}, ("warning", "criteria[0]"), id="no-anchors"),
         pytest.param({"judges": [{**JUDGE, "family": None}]}, ("error", "judges[0].family"), id="judge-of-no-family"),
         pytest.param(
-            {"judges": [{**JUDGE, "agent": "claude"}]}, ("error", "judges[0].agent"), id="judge-with-a-workspace"
+            {"judges": [{**JUDGE, "agent": "codex"}]}, ("error", "judges[0].agent"), id="judge-by-running-commands"
         ),
         pytest.param(
-            {"judges": [JUDGE], "routes": [{**REAL, "protocol": "messages"}]},
+            {"judges": [{**LOOKER, "agent": "claude"}], "routes": [REAL]},
             ("error", "judges[0].route"),
-            id="judge-by-another-protocol",
+            id="looking-judge-by-another-protocol",
+        ),
+        pytest.param(
+            {"judges": [{**LOOKER, "kind": "both"}]}, ("error", "judges[0].kind"), id="looking-judge-of-pairs"
+        ),
+        pytest.param(
+            {"judges": [{**LOOKER, "budget": {"usd": "1"}}]},
+            ("error", "judges[0].budget.requests"),
+            id="looking-judge-without-end",
+        ),
+        pytest.param(
+            {
+                "judges": [{**JUDGE, "reasoning_variant": "high"}],
+                "routes": [{**REAL, "protocol": "messages"}],
+            },
+            ("error", "judges[0].reasoning_variant"),
+            id="judge-with-a-variant-nobody-passes-on",
         ),
         pytest.param(
             {"judges": [JUDGE], "routes": [REAL]}, ("warning", "judges[0].budget"), id="judge-without-a-ceiling"
@@ -394,6 +415,32 @@ def test_a_sound_release_gives_no_finding(tmp_path: Path) -> None:
 )
 def test_a_weak_release_is_told(tmp_path: Path, change: dict[str, object], finding: tuple[str, str]) -> None:
     assert finding in told(config_findings(tmp_path, **change))
+
+
+@pytest.mark.parametrize("protocol", ["chat-completions", "responses", "messages"])
+def test_a_judge_may_be_asked_in_each_protocol_and_look_around(tmp_path: Path, protocol: str) -> None:
+    judge = {**JUDGE, "id": "k", "budget": {"usd": "1"}}
+    looker = {**LOOKER, "agent": "claude" if protocol == "messages" else "native"}
+    judges = [judge, looker] if protocol != "responses" else [judge]
+    routes = [{**REAL, "id": "r", "protocol": protocol}]
+    candidates = [{"id": "oracle", "agent": "oracle"}]
+    found = config_findings(tmp_path, judges=judges, routes=routes, criteria=[SCOPE], candidates=candidates)
+    assert {each for each in told(found) if each[0] == "error"} == set()
+
+
+@pytest.mark.parametrize("name", ["rubric.md", "pairwise.md", "in-depth.md"])
+def test_a_prompt_of_judges_that_lacks_a_place_or_is_not_there_is_told(tmp_path: Path, name: str) -> None:
+    def about(folder: Path, text: str | None) -> list[str]:
+        files = {each.name: each.read_text() for each in PROMPTS.glob("*.md")} | ({} if text is None else {name: text})
+        written(folder / "config/judging", {path: text for path, text in files.items() if text})
+        found = config_findings(folder, judges=[LOOKER], criteria=[SCOPE])
+        return [each.file for each in found if each.file.endswith(name) and each.severity is Severity.ERROR]
+
+    shipped = (PROMPTS / name).read_text()
+    assert about(tmp_path / "shipped", None) == []
+    assert about(tmp_path / "lacking", shipped.replace("{{canary}}", "")) != []
+    assert about(tmp_path / "strange", shipped + "{{author}}") != []
+    assert about(tmp_path / "gone", "") != []
 
 
 def test_a_nomination_of_mode_single_shot_is_for_that_agent_and_controls_alone(tmp_path: Path) -> None:

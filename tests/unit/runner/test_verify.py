@@ -31,6 +31,7 @@ from sandbox.errors import PatchError
 from sandbox.patch import Repository
 from sandbox.tree import Entry, Kind, apply_change, snapshot
 from tests.unit.runner.evidence_maker import (
+    BASE,
     IDLER,
     PATCH,
     SOLVER,
@@ -353,7 +354,7 @@ def test_the_record_of_the_controls_is_held_against_the_manifest(tmp_path: Path)
     record = ControlsRecord(
         nomination="slugs",
         nomination_sha256=sha256(b"nomination"),
-        fixture_sha256=sha256(b"base"),
+        fixture_sha256=BASE,
         evaluators=(),
         controls=(),
     )
