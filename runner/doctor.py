@@ -48,14 +48,15 @@ def configured(config: ReleaseConfig, settings: Settings) -> tuple[Check, ...]:
 
 
 def _runtimes(config: ReleaseConfig, settings: Settings) -> Iterator[Check]:
-    """Look for the programs of real agents: those that active candidates need, and those that are named."""
-    users = {name: [each.id for each in _active(config) if needed_runtimes((each,)) == (name,)] for name in RUNTIMES}
+    """Look for the programs of real agents: those that active candidates or judges need, and those that are named."""
+    active = (*_active(config), *config.judges)
+    users = {name: [each.id for each in active if needed_runtimes((each,)) == (name,)] for name in RUNTIMES}
     for name in RUNTIMES:
         line = Line(
             topic="configuration",
             name=f"runtime {name}",
             expected="a whole program, as it was installed",
-            lost=f"candidates of agent {name}{_named(users[name])}: they cannot be run",
+            lost=f"candidates or judges of agent {name}{_named(users[name])}: they cannot be run",
             mend=f"run: scripts/runtimes {name}, and name the folder it tells as clean_room.{name}_root",
         )
         root = runtime_root(name, config.clean_room, settings)

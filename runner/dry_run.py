@@ -21,7 +21,7 @@ from runner.settings import Settings
 from sandbox.api import Pack
 from sandbox.contents import MemoryContents
 from sandbox.properties import Property, UnitPlace, unit_properties
-from sandbox.spec import GATE_PORT, NamespaceId, Network, Reach, Role, UnitSpec, WorkspaceId
+from sandbox.spec import GATE_PORT, Limits, NamespaceId, Network, Reach, Role, UnitSpec, WorkspaceId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ def rehearse(inputs: Inputs, settings: Settings, wanted: Wanted) -> Rehearsal:
         release=config.release,
         cells=cells,
         commands=tuple(_commands(inputs, cells, candidates)),
-        properties=_properties(config),
+        properties=unit_shown(Role.CANDIDATE, config.limits.solution.limits(), config.clean_room.accounts.first),
         limits=tuple((name, getattr(config.limits, name)) for name in type(config.limits).model_fields),
         ceilings=tuple(_ceiling(config, candidates[name], cells) for name in names),
         missing=tuple(_missing(settings, config, tuple(candidates.values()))),
@@ -133,11 +133,12 @@ def _task(config: ReleaseConfig, candidate: Candidate, nomination: Nomination) -
     )
 
 
-def _properties(config: ReleaseConfig) -> tuple[Property, ...]:
+def unit_shown(role: Role, limits: Limits, account: int) -> tuple[Property, ...]:
+    """List the properties of a unit with a workspace and the gate; places are named `<...>`."""
     spec = UnitSpec(
-        role=Role.CANDIDATE,
+        role=role,
         argv=("/usr/bin/true",),
-        limits=config.limits.solution.limits(),
+        limits=limits,
         workspace=WorkspaceId("workspace"),
         network=Network(reach=Reach.GATE, namespace=NamespaceId("gate"), port=GATE_PORT),
     )
@@ -145,7 +146,7 @@ def _properties(config: ReleaseConfig) -> tuple[Property, ...]:
         unit="<unit>",
         slice="<unit>.slice",
         account="<account>",
-        uid=config.clean_room.accounts.first,
+        uid=account,
         root="<run>/<unit>/root",
         empty="<run>/<unit>/empty",
         terminals="<run>/terminals",

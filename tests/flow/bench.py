@@ -141,11 +141,26 @@ _SEVEN: dict[str, object] = {
     "cost": "0.02",
 }
 
+_READS: dict[str, object] = {
+    "answer": {
+        "tool_calls": [
+            {"name": "list_dir", "arguments": {"path": "/work"}},
+            {"name": "read_file", "arguments": {"path": "/work/clamp.py"}},
+            {"name": "write_file", "arguments": {"path": "/work/clamp.py", "content": ""}},
+        ]
+    },
+    "cost": "0.01",
+}
+
 JUDGES: dict[str, list[dict[str, object]]] = {
     "even": [_TIE, _SEVEN],
+    "looker": [_TIE, _READS, _SEVEN],
     "garbled": [_TIE, {"answer": {"text": "Points: seven of ten, I would say."}}],
 }
-"""What each scripted judge answers, whatever it is shown: a tie, and seven points or nothing that can be read."""
+"""What each scripted judge answers, whatever it is shown: a tie, and seven points or nothing that can be read.
+
+`looker` reads what it can of the tree before it gives its points.
+"""
 
 SMALL = {"memory_bytes": 512 << 20, "tasks": 64, "disk_bytes": 64 << 20, "disk_inodes": 8192}
 
@@ -171,6 +186,15 @@ CONFIG: dict[str, object] = {
     "criteria": [{"id": "scope", "asks": "Does it do what was asked?", "anchors": {"0": "no", "10": "all of it"}}],
     "judges": [
         {"id": "even", "model": "scripted/even", "route": "scripted", "family": "even"},
+        {
+            "id": "looker",
+            "agent": "native",
+            "kind": "rubric",
+            "model": "scripted/looker",
+            "route": "scripted",
+            "family": "looker",
+            "budget": {"requests": 5},
+        },
         {"id": "garbled", "kind": "rubric", "model": "scripted/garbled", "route": "scripted", "family": "garbled"},
     ],
     "judging": {"second_view": "never"},

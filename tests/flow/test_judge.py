@@ -1,5 +1,6 @@
 """Judging on real units: judges alone are asked, what was sealed stays as it is, and what they say is verified."""
 
+import errno
 import json
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def test_points_and_verdicts_are_kept_and_a_garbled_answer_is_asked_for_again(
     bench, _, _ = judged
     verdicts = _documents(bench, "verdict.json")
     points = [each for each in verdicts if each["schema"] == "cleanroom/rubric-verdict/1"]
-    assert [each["scores"][0]["points"] for each in points] == [7, 7, 7]  # type: ignore[index] - JSON
+    assert [each["scores"][0]["points"] for each in points] == [7] * 6  # type: ignore[index] - JSON
     pairs = [each["item"] for each in verdicts if each["item"]["kind"] == "pairwise"]  # type: ignore[index] - JSON
     assert sorted((each["shown_a"], each["repeat"]) for each in pairs)[::2]  # type: ignore[index] - JSON
     assert {each["shown_a"] for each in pairs} == {"first", "second"}  # type: ignore[index] - JSON
@@ -47,6 +48,24 @@ def test_points_and_verdicts_are_kept_and_a_garbled_answer_is_asked_for_again(
     assert sorted(each["asked"]["number"] for each in none) == [1, 1, 1, 2, 2, 2]  # type: ignore[index] - JSON
     assert b"seven of ten" not in b"".join(path.read_bytes() for path in bench.store.rglob("unscored.json"))
     assert any(b"seven of ten" in path.read_bytes() for path in bench.store.rglob("answer.txt"))
+
+
+def test_a_judge_that_looks_around_reads_the_tree_and_writes_nothing(
+    judged: tuple[Bench, dict[str, tuple[int, bytes]], Said],
+) -> None:
+    bench, _, _ = judged
+    files = sorted(bench.store.rglob("judges/looker/*/verdict.json"))
+    asked = [json.loads(path.read_bytes())["asked"] for path in files]
+    assert len(asked) == 3
+    records = {path.parent.name: json.loads(path.read_bytes()) for path in bench.store.glob("judging/workspaces/*/*")}
+    assert {each["workspace_sha256"] for each in asked} == set(records)
+    assert {each["cost"] for each in asked} == {"0.03"}
+    for path in files:
+        launcher = json.loads(path.with_name("launcher.json").read_bytes())["units"]["judge"]
+        assert launcher["writing"]["/work"] == errno.EROFS
+        assert len(path.with_name("ledger.jsonl").read_bytes().splitlines()) == 2
+    others = [each for each in _documents(bench, "verdict.json") if each["asked"]["judge"] != "looker"]  # type: ignore[index] - JSON
+    assert {each["asked"]["workspace_sha256"] for each in others} == {None}  # type: ignore[index] - JSON
 
 
 def test_it_verifies_and_asks_nothing_twice(judged: tuple[Bench, dict[str, tuple[int, bytes]], Said]) -> None:
@@ -64,7 +83,7 @@ def test_it_verifies_and_asks_nothing_twice(judged: tuple[Bench, dict[str, tuple
     summary = json.loads((bench.tables / "judging.json").read_bytes())
     assert summary["scripted"] is True
     batches = {each["judge"]: each["batch"] for each in summary["judges"]}
-    assert batches == {"even": "lost", "garbled": "lost"}
+    assert batches == {"even": "lost", "garbled": "lost", "looker": "lost"}
     assert any("lost batch" in note for note in summary["notes"])
     assert "solution" not in json.dumps(summary["candidates"])
 
@@ -87,6 +106,11 @@ def test_a_dry_run_shows_calls_and_one_whole_question_and_writes_nothing(frozen:
     assert "Mend clamp in clamp.py" in said.out
     assert "The word " in said.out
     assert listing(piloted.store) == before
+    looks = piloted.run("judge", "--dry-run", "--judge", "looker")
+    assert "looker looks around by agent native: /usr/bin/python3" in looks.out
+    assert "at most 18 calls, no ceiling of USD, no ceiling of tokens, 90 requests" in looks.out
+    (shown,) = (line for line in looks.out.splitlines() if line.startswith("  BindReadOnlyPaths="))
+    assert "'/work'" in shown
     nothing = frozen.run("judge", "--dry-run")
     assert nothing.code == 2
     assert "runner pilot" in nothing.err

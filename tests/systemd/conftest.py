@@ -4,6 +4,7 @@ It holds the host's room, which tests elsewhere need too: a keeper for the whole
 wherever they come later.
 """
 
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -13,6 +14,12 @@ from secrets import token_hex
 
 import pytest
 
+from runner.bundles.bundle import Bundle, load_bundle
+from runner.bundles.install import folder_of, install
+from runner.bundles.pins import load_pins, this_platform
+from runner.documents.runtimes import RuntimeName
+from runner.npm import registry_of
+from runner.settings import DEFAULT_STATE
 from sandbox.client import KeeperSandbox, open_sandbox
 from sandbox.errors import BusyError
 
@@ -32,6 +39,16 @@ def state() -> Iterator[Path]:
 def sandbox(state: Path) -> Iterator[KeeperSandbox]:
     with patiently(state) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def bundles() -> dict[RuntimeName, Bundle]:
+    """The pinned programs of agents, installed where scripts/runtimes puts them."""
+    into = DEFAULT_STATE / "runtimes"
+    pins = load_pins(Path(__file__).parents[2] / "config/runtimes.json")
+    for pin in pins:
+        install(pin, this_platform(), into, registry_of(os.environ))
+    return {pin.agent: load_bundle(pin.agent, folder_of(into, pin)) for pin in pins}
 
 
 @contextmanager

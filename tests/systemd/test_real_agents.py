@@ -1,25 +1,19 @@
 """Real agents and the files that they would obey: none of a workspace's orders, settings, hooks or servers is read."""
 
 import json
-import os
 from datetime import timedelta
 from hashlib import sha256
-from pathlib import Path
 
 import pytest
 
 from runner.agents.model import AgentTask
-from runner.bundles.bundle import Bundle, load_bundle
-from runner.bundles.install import folder_of, install
-from runner.bundles.pins import load_pins, this_platform
+from runner.bundles.bundle import Bundle
 from runner.documents.runtimes import RuntimeName
 from runner.gateway.scenario import Answer, Scenario, Step
 from runner.gateway.scripted import scripted_provider
 from runner.gateway.serving import gateway_unit
-from runner.npm import registry_of
 from runner.roster import Agent, Candidate, Route
 from runner.runtime import Room, Runtime
-from runner.settings import DEFAULT_STATE
 from sandbox.api import Pack, WorkspaceRequest
 from sandbox.client import KeeperSandbox
 from sandbox.spec import GATE_PORT, GIB, MIB, Limits, Role, UnitSpec
@@ -63,16 +57,6 @@ def pack(files: dict[str, str]) -> Pack:
         for name, text in sorted(files.items(), key=lambda item: item[0].encode())
     )
     return Pack(entries=entries, blobs=blobs.__getitem__)
-
-
-@pytest.fixture(scope="module")
-def bundles() -> dict[RuntimeName, Bundle]:
-    """The pinned programs, installed where scripts/runtimes puts them."""
-    into = DEFAULT_STATE / "runtimes"
-    pins = load_pins(Path(__file__).parents[2] / "config/runtimes.json")
-    for pin in pins:
-        install(pin, this_platform(), into, registry_of(os.environ))
-    return {pin.agent: load_bundle(pin.agent, folder_of(into, pin)) for pin in pins}
 
 
 @pytest.mark.parametrize("agent", [Agent.OPENCODE, Agent.CODEX, Agent.CLAUDE])

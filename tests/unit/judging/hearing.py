@@ -1,9 +1,11 @@
 """A small release with sealed submissions, and judges that are played by functions. No units, no models."""
 
+import errno
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from runner.canonical import sha256
@@ -26,14 +28,14 @@ from runner.judging.reading_tree import ReadingTree
 from runner.judging.ruling import Binding, Heard
 from runner.judging.showing import Showroom, Template
 from runner.judging.sitting import Sitting, by_asking
-from runner.roster import Judge
+from runner.roster import Agent, Budget, Judge
 from runner.store import Store
 from sandbox.api import LauncherReport
 from sandbox.contents import MemoryContents
-from sandbox.tree import snapshot
+from sandbox.tree import Entry, Kind, snapshot
 from tests.unit.agents.test_preflight import line as plain_line
 from tests.unit.judging.showing import CURT, POLITE, SCOPE, TASK, change
-from tests.unit.runner.evidence_maker import BASE_ENTRIES, GREET, IDLER, SOLVER, Run, a_manifest, a_store, attempt
+from tests.unit.runner.evidence_maker import GREET, IDLER, SOLVER, Run, a_manifest, a_store, attempt
 
 PROMPTS = Path(__file__).parents[3] / "config/judging"
 RULES = Judging(second_view="never")
@@ -46,6 +48,10 @@ Nature = Callable[[str, int], str | None]
 def a_judge(name: str = "jay", **changed: object) -> Judge:
     plain: dict[str, Any] = {"id": name, "model": f"m/{name}", "route": "scripted", "family": f"house of {name}"}
     return Judge(**(plain | changed))
+
+
+LOOKER = a_judge("lee", agent=Agent.NATIVE, kind="rubric", budget=Budget(requests=9))
+"""A judge that looks around."""
 
 
 def judged_manifest(*judges: Judge, judging: Judging = RULES) -> Manifest:
@@ -66,11 +72,14 @@ def judged_manifest(*judges: Judge, judging: Judging = RULES) -> Manifest:
     )
 
 
-def a_fixture() -> Fixture:
-    """Give the base that the changes of tests are made to."""
+def a_fixture(files: Mapping[str, bytes] = MappingProxyType({"greet.py": GREET})) -> Fixture:
+    """Give a base; by default the one that the changes of tests are made to."""
     contents = MemoryContents()
-    contents.put(GREET)
-    return Fixture(entries=BASE_ENTRIES, contents=contents, digest=snapshot(BASE_ENTRIES, contents))
+    entries = tuple(
+        Entry(path=path.encode(), kind=Kind.FILE, sha256=contents.put(data), size=len(data))
+        for path, data in sorted(files.items())
+    )
+    return Fixture(entries=entries, contents=contents, digest=snapshot(entries, contents))
 
 
 def nonce_of(prompt: str) -> str:
@@ -104,6 +113,8 @@ class Played:
     """Judge and prompt of every call."""
     trees: list[ReadingTree | None] = field(default_factory=list)
     """What each could look around in."""
+    writing: int = errno.EROFS
+    """What a launcher was answered that tried to write to a tree."""
     dies_at: int | None = None
     """The call in which the runner is killed, after its line was kept."""
 
@@ -116,7 +127,8 @@ class Played:
         on_line(line)
         if len(self.asked) == self.dies_at:
             raise GatewayError("killed")
-        return Call(heard=Heard(text=text, lines=(line,), duration_ms=9), report=LauncherReport(seen={"uid": 1}))
+        report = LauncherReport(seen={"uid": 1, "writing": {} if put.tree is None else {"/work": self.writing}})
+        return Call(heard=Heard(text=text, lines=(line,), duration_ms=9), report=report)
 
 
 def a_line(model: str, *, is_answered: bool) -> LedgerLine:

@@ -1,11 +1,13 @@
 """Questions put to judges: what is kept, what is asked again, what is never asked twice."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from runner.artifacts import read_sealed
+from runner.canonical import sha256
 from runner.documents.judging import ControlItem, PairVerdict, RubricVerdict, Unscored, UnscoredWhy
 from runner.gateway.errors import GatewayError
 from runner.judges import Ceilings, Judging
@@ -13,8 +15,9 @@ from runner.judging.archive import ANSWER, LEDGER, OPEN, all_tries
 from runner.judging.sitting import KILLED
 from runner.judging.tables import judged
 from runner.judging.terms import terms_of
-from tests.unit.judging.hearing import Played, Scene, a_judge, a_scene, even
+from tests.unit.judging.hearing import LOOKER, Played, Scene, a_fixture, a_judge, a_scene, even
 from tests.unit.judging.showing import CURT, change
+from tests.unit.runner.evidence_maker import GREET
 
 
 @pytest.fixture
@@ -39,6 +42,42 @@ def test_every_question_gets_its_document_and_sealed_folders_stay(scene: Scene) 
     points = [each for each in said(scene) if isinstance(each, RubricVerdict)]
     assert [each.points for each in points] == [{"scope": 7}] * 2
     assert all(scene.archive.folder(each).parent.name == "judges" for each in points)
+
+
+def test_a_judge_that_looks_around_gets_a_tree_for_points_and_packets_for_controls(tmp_path: Path) -> None:
+    scene = a_scene(tmp_path, LOOKER)
+    judges = Played()
+    scene.sit(judges)
+    points = [each for each in said(scene) if isinstance(each, RubricVerdict)]
+    assert (len(points), {each.item.kind for each in said(scene)}) == (2, {"rubric", "control"})
+    trees = [tree for tree in judges.trees if tree is not None]
+    assert len(trees) == len(points)
+    for (_, prompt), tree in zip(judges.asked, judges.trees, strict=True):
+        assert ("lies in the folder `/work`" in prompt) is (tree is not None)
+    told = {each.asked.workspace_sha256 for each in said(scene) if each.asked is not None}
+    records = {path.parent.name: path.read_bytes() for path in scene.archive.top.glob("workspaces/*/record.json")}
+    assert told == {None, *records}
+    assert all(sha256(data) == name for name, data in records.items())
+
+
+def test_what_was_asked_of_another_tree_is_asked_again(tmp_path: Path) -> None:
+    scene = a_scene(tmp_path, LOOKER)
+    scene.sit(Played())
+    again = Played()
+    scene.sit(again)
+    assert again.asked == []
+    fixture = a_fixture({"greet.py": GREET, "more.py": b"more = 1\n"})
+    scene.tasks = tuple(replace(task, fixture=fixture) for task in scene.tasks)
+    scene.sit(again)
+    assert [tree is not None for tree in again.trees] == [True, True]
+
+
+def test_a_change_with_a_name_in_its_code_is_shown_in_a_tree_and_counts_in_no_blind_mean(tmp_path: Path) -> None:
+    named = change("greet.py", GREET.decode(), "def greet():\n    return claude_sonnet\n")
+    scene = a_scene(tmp_path, LOOKER, curt=(named,))
+    scene.sit(Played())
+    points = {each.item.cell.candidate: each for each in said(scene) if isinstance(each, RubricVerdict)}
+    assert {name: each.blind for name, each in points.items()} == {"solver": True, "idler": False}
 
 
 def test_what_a_call_took_stands_in_its_document_and_its_ledger_beside(scene: Scene) -> None:

@@ -9,7 +9,7 @@ import pytest
 from runner.canonical import canonical, parse, sha256
 from runner.documents.judging import PairVerdict, RubricVerdict
 from runner.verify import read_schemas, verify_release
-from tests.unit.judging.hearing import Played, Scene, a_scene, even
+from tests.unit.judging.hearing import LOOKER, Played, Scene, a_scene, even
 from tests.unit.runner.evidence_maker import a_store
 
 SCHEMAS = read_schemas(Path(__file__).parents[3] / "schemas")
@@ -104,6 +104,52 @@ def _forge(scene: Scene, change: Callable[[RubricVerdict], RubricVerdict]) -> No
 def test_a_forged_verdict_is_found(scene: Scene, change: Callable[[RubricVerdict], RubricVerdict], told: str) -> None:
     _forge(scene, change)
     assert any(told in each for each in found(scene))
+
+
+@pytest.fixture(scope="module", name="looked")
+def _looked(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    scene = a_scene(tmp_path_factory.mktemp("looked"), LOOKER)
+    scene.sit(Played())
+    return scene
+
+
+@pytest.fixture
+def in_depth(looked: Scene, tmp_path: Path) -> Scene:
+    shutil.copytree(looked.store.root, tmp_path / "store")
+    return Scene(store=a_store(tmp_path / "store", looked.manifest), manifest=looked.manifest, tasks=looked.tasks)
+
+
+def test_what_a_judge_said_that_looked_around_verifies(in_depth: Scene) -> None:
+    assert found(in_depth) == []
+
+
+def test_a_tree_that_is_not_the_one_of_an_answer_is_found(in_depth: Scene) -> None:
+    folder = next(iter((in_depth.archive.top / "workspaces").iterdir()))
+    record = folder / "record.json"
+    rewrite(record, record.read_bytes().replace(b'"view":"full"', b'"view":"bare"'))
+    assert any("record.json" in each and "sha256" in each for each in found(in_depth))
+    shutil.rmtree(folder)
+    assert any("the record" in each for each in found(in_depth))
+
+
+def bound_to(digest: str | None) -> Callable[[RubricVerdict], RubricVerdict]:
+    return lambda v: v.model_copy(update={"asked": v.asked.model_copy(update={"workspace_sha256": digest})})
+
+
+def test_an_answer_without_its_tree_is_found(in_depth: Scene) -> None:
+    _forge(in_depth, bound_to(None))
+    assert any("workspace False; expected True" in each for each in found(in_depth))
+
+
+def test_an_answer_with_a_tree_that_nobody_was_given_is_found(scene: Scene) -> None:
+    _forge(scene, bound_to("0" * 64))
+    assert any("workspace True; expected False" in each for each in found(scene))
+
+
+def test_an_answer_from_a_room_that_could_be_written_to_is_found(tmp_path: Path) -> None:
+    scene = a_scene(tmp_path, LOOKER)
+    scene.sit(Played(writing=0))
+    assert any("could not write to /work" in each for each in found(scene))
 
 
 def test_a_verdict_after_a_verdict_and_a_stranger_are_found(scene: Scene) -> None:
