@@ -59,7 +59,6 @@ def test_a_judge_that_looks_around_reads_the_tree_and_writes_nothing(
     assert len(asked) == 3
     records = {path.parent.name: json.loads(path.read_bytes()) for path in bench.store.glob("judging/workspaces/*/*")}
     assert {each["workspace_sha256"] for each in asked} == set(records)
-    assert {each["cost"] for each in asked} == {"0.03"}
     for path in files:
         launcher = json.loads(path.with_name("launcher.json").read_bytes())["units"]["judge"]
         assert launcher["writing"]["/work"] == errno.EROFS
@@ -108,7 +107,7 @@ def test_a_dry_run_shows_calls_and_one_whole_question_and_writes_nothing(frozen:
     assert listing(piloted.store) == before
     looks = piloted.run("judge", "--dry-run", "--judge", "looker")
     assert "looker looks around by agent native: /usr/bin/python3" in looks.out
-    assert "at most 18 calls, no ceiling of USD, no ceiling of tokens, 90 requests" in looks.out
+    assert "at most 16 calls, no ceiling of USD, no ceiling of tokens, 80 requests" in looks.out
     (shown,) = (line for line in looks.out.splitlines() if line.startswith("  BindReadOnlyPaths="))
     assert "'/work'" in shown
     nothing = frozen.run("judge", "--dry-run")

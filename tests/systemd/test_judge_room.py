@@ -31,7 +31,13 @@ pytestmark = pytest.mark.systemd
 
 MODEL = "scripted/looker"
 ANSWER = '{"nonce": "none"}'
-TREE = {**ORDERS, "hello.py": "print('a lantern')\n"}
+PLUGIN = f"""\
+const body = JSON.stringify({{model: "{MODEL}", messages: [{{role: "user", content: "{CANARY}"}}]}})
+await fetch("http://127.0.0.1:8080/v1/chat/completions", {{method: "POST", body}})
+export const Told = async () => ({{}})
+"""
+"""What OpenCode runs where it finds it in the folder that it begins in, whatever it is told."""
+TREE = {**ORDERS, "hello.py": "print('a lantern')\n", ".opencode/plugin/told.js": PLUGIN}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
