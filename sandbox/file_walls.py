@@ -69,7 +69,8 @@ def _check_reading(look: Look) -> Iterator[str]:
     mount, answer = look.mounts.get(WORKSPACE_ROOT), look.seen.writing.get(WORKSPACE_ROOT)
     options = frozenset() if mount is None else mount.options
     if "ro" not in options or answer not in {errno.EROFS, errno.EACCES}:
-        yield f"{WORKSPACE_ROOT}: promised to be read alone, seen {sorted(options)}, the kernel answered {named(answer)}"
+        found = f"seen {sorted(options)}, the kernel answered {named(answer)}"
+        yield f"{WORKSPACE_ROOT}: promised to be read alone, {found}"
 
 
 _REFUSALS = frozenset({errno.EPERM, errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.EROFS})

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from evaluators.lines import Hunk
 from runner.documents.judging import View
 from runner.judges import Ceilings
 from runner.judging.identity import Identities
 from runner.judging.languages import Language, prose, without
 from runner.judging.letters import shown
-from runner.judging.lines import Hunk
 from runner.judging.scrub import NOTHING, Scrubbed, Text, scrub
 
 

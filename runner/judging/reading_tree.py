@@ -8,6 +8,7 @@ base too, so that whatever program looks around finds no orders there.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evaluators.lines import hunks
 from runner.documents.facts import path_text
 from runner.documents.judging import View
 from runner.documents.judging_tree import Withheld, WithheldWhy, WorkspaceRecord
@@ -25,7 +26,6 @@ from runner.judging.changes import (
 )
 from runner.judging.identity import is_agent_file
 from runner.judging.languages import Language, language_of
-from runner.judging.lines import hunks
 from sandbox.api import Pack
 from sandbox.contents import MemoryContents
 from sandbox.tree import Entry, Kind, apply_change

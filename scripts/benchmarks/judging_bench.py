@@ -11,11 +11,11 @@ from figures import Figure, Measured
 
 from runner.documents.judging import Cell, View
 from runner.judges import AnchoredCriterion, Ceilings
+from runner.judging.changes import Content, FileChange, Look
 from runner.judging.identity import identities
 from runner.judging.packet import Packet, PublicTests, Submitted, packet_digest
 from runner.judging.pairing import circulant
 from runner.judging.prompts import Secrets, build_prompt
-from runner.judging.changes import Content, FileChange, Look
 from runner.judging.render import Shown, render
 
 _ROOT = Path(__file__).resolve().parents[2]
