@@ -20,7 +20,7 @@ from evaluators.options import as_values, read_fraction, read_path, read_texts, 
 from evaluators.packing import pack_files
 from evaluators.private_files import read_folder_files
 from evaluators.public_tests import environment
-from evaluators.pytest_suite import import_folders
+from evaluators.pytest_unit import import_folders
 from evaluators.split import Conversation, Side, converse
 from evaluators.split_frames import LONGEST, Frame
 from evaluators.submitted_files import Absent, read_submitted

@@ -125,6 +125,8 @@ class Bench:
     """Our own pinned programs (`evaluators/tools.txt`), for kinds and norms that look at files as data."""
     helm: tuple[Mount, ...] = ()
     """The host's `helm`, where it names one."""
+    units_at_once: int = 1
+    """Of one evaluator that has many to run."""
 
 
 class Evaluator(Protocol):

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from evaluators.errors import EvaluatorError
 from evaluators.model import Bench, Submission
 from evaluators.packing import laid_over
-from evaluators.pytest_suite import import_folders
+from evaluators.pytest_unit import import_folders
 from sandbox import unit
 from sandbox.api import LauncherReport, Pack, WorkspaceRequest
 from sandbox.spec import PYTHON, WORKSPACE_ROOT, Role, UnitSpec

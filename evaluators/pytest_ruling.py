@@ -11,11 +11,9 @@ from decimal import Decimal
 
 from evaluators.calibration import Calibration, ProvenTwin
 from evaluators.channel import PHASES, Phase, Transcript, passed
-from evaluators.errors import EvaluatorError
 from evaluators.model import Assurance, Case, Verdict, VerdictCause
 from evaluators.text import clean
 from evaluators.twins import Disguise, Twin
-from sandbox.api import LauncherReport
 from sandbox.termination import Cause, Termination
 
 Key = tuple[str, Twin | None]
@@ -30,20 +28,6 @@ class Run:
     chosen: tuple[ProvenTwin, ...]
     transcript: Transcript
     termination: Termination
-    report: LauncherReport | None = None
-    """What the unit's launcher saw."""
-
-
-def check_it_started(run: Run, printed: bytes) -> None:
-    """Refuse a run in which submitted code never had its turn.
-
-    Raises:
-        EvaluatorError: the manager failed, we ended the unit, or the harness did not reach the tests.
-    """
-    if run.termination.is_fault or run.termination.cause is Cause.KILLED:
-        raise EvaluatorError(f"the suite's unit ended by {run.termination.cause}: {run.termination.detail}")
-    if not run.transcript.started:
-        raise EvaluatorError(f"the harness did not start its suite: {clean(printed[-1000:].decode(errors='replace'))}")
 
 
 def rule(calibration: Calibration, run: Run) -> Verdict:

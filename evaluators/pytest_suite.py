@@ -1,18 +1,15 @@
 """Evaluator `pytest`: a hidden test suite, run disguised in one process with the submitted code.
 
-The driver stands outside: it makes the disguised modules, starts the unit, and alone knows which test is a
-twin. The harness (pytest_harness.py) runs inside and only tells what happened.
+The driver stands outside: it makes the disguised modules, has them run, and alone knows which test is a twin. The
+harness (pytest_harness.py) runs inside and only tells what happened.
 """
 
-import base64
 import hashlib
-import json
 import random
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 
 from evaluators.calibration import (
     Calibration,
@@ -21,28 +18,21 @@ from evaluators.calibration import (
     calibration_document,
     parse_calibration,
 )
-from evaluators.channel import read_channel
 from evaluators.digests import digest_of, file_digests
 from evaluators.errors import EvaluatorError
 from evaluators.model import Bench, EvaluatorSpec, Submission, Verdict
 from evaluators.options import as_values, read_names, read_texts, read_wall, refuse_unknown
-from evaluators.packing import pack_files
 from evaluators.private_files import PrivateFiles, read_private_files
-from evaluators.pytest_ruling import Run, check_it_started, rule
+from evaluators.pytest_ruling import Run, rule
+from evaluators.pytest_unit import HARNESS, Suite, SuiteRun, run_suite
 from evaluators.twins import VERSION, Disguise, Twin, disguise, find_twins, pick
-from sandbox import unit
 from sandbox.api import WorkspaceRequest
-from sandbox.spec import KIB, MIB, PYTHON, WORKSPACE_ROOT, Limits, Mount, Role, UnitSpec
-
-HARNESS = Path(__file__).with_name("pytest_harness.py")
-HARNESS_TARGET = "/opt/harness"
+from sandbox.spec import KIB, MIB, Limits
 
 EXPECTATIONS = ("fail_to_pass", "pass_to_pass")
 """Options that name cases which the base must fail or pass; every case must pass with the solution anyway."""
 
 _ROUNDS = 3
-_KEY_BYTES = 32
-_ENVIRONMENT = (("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +78,7 @@ class PytestSuite:
         twins = find_twins(self.files.sources)
         rounds = []
         for _ in range(_ROUNDS):
-            run, printed = self._run(twins, (), solution, bench)
-            check_it_started(run, printed)
+            run, _ = self._run(twins, (), solution, bench)
             if not run.termination.succeeded or run.transcript.forged or run.transcript.status not in {0, 1, 2}:
                 end = run.termination
                 raise EvaluatorError(f"the suite on the solution ended by {end.cause} {end.status}: {end.detail}")
@@ -112,11 +101,10 @@ class PytestSuite:
         """
         calibration = self._calibrated()
         chosen = _choose(calibration.twins, secrets.SystemRandom())
-        run, printed = self._run([each.twin for each in chosen], chosen, submission, bench)
-        check_it_started(run, printed)
+        run, ran = self._run([each.twin for each in chosen], chosen, submission, bench)
         verdict = rule(calibration, run)
         wall_ms = run.termination.usage.wall_ms
-        return replace(verdict, duration_ms=wall_ms, private_log=printed, report=run.report)
+        return replace(verdict, duration_ms=wall_ms, private_log=ran.printed, report=ran.report)
 
     def _calibrated(self) -> Calibration:
         if self.calibration is None:
@@ -125,31 +113,20 @@ class PytestSuite:
 
     def _run(
         self, twins: Sequence[Twin], chosen: tuple[ProvenTwin, ...], submission: Submission, bench: Bench
-    ) -> tuple[Run, bytes]:
+    ) -> tuple[Run, SuiteRun]:
         made = disguise(self.files.sources, twins, secrets.SystemRandom())
-        key = secrets.token_bytes(_KEY_BYTES)
         limits = self._limits(bench.limits, made, len(twins))
-        harness = bench.sandbox.store(pack_files({HARNESS.name: self.harness}))
-        request = WorkspaceRequest(layers=submission.base, limits=limits, lay=submission.change)
-        with bench.sandbox.workspace(request) as workspace:
-            spec = UnitSpec(
-                role=Role.SUBMITTED,
-                argv=_argv(),
-                limits=limits,
-                environment=(*_ENVIRONMENT, *bench.surroundings),
-                workspace=workspace,
-                mounts=(Mount(object=harness, target=HARNESS_TARGET), *bench.toolchain),
-            )
-            result = unit.run(bench.sandbox, spec, stdin=self._task(made, key, bench))
-        transcript = read_channel(result.stdout, key)
-        run = Run(
-            disguise=made,
-            chosen=chosen,
-            transcript=transcript,
-            termination=result.termination,
-            report=result.report,
+        modules = {path: text.encode() for path, text in made.modules.items()}
+        suite = Suite(
+            harness={HARNESS.name: self.harness},
+            modules=tuple(sorted(modules)),
+            files={**self.files.others, **modules},
+            plugins=self.plugins,
         )
-        return run, result.stderr
+        request = WorkspaceRequest(layers=submission.base, limits=limits, lay=submission.change)
+        ran = run_suite(suite, request, bench)
+        run = Run(disguise=made, chosen=chosen, transcript=ran.transcript, termination=ran.termination)
+        return run, ran
 
     def _limits(self, limits: Limits, made: Disguise, twins: int) -> Limits:
         """Give the time for as many tests as there are, and room on the channel for what they report."""
@@ -160,31 +137,6 @@ class PytestSuite:
             wall=wall * (1 + twins / tests) if twins > tests else wall,
             output_bytes=max(limits.output_bytes, 8 * MIB + (tests + twins) * 8 * KIB),
         )
-
-    def _task(self, made: Disguise, key: bytes, bench: Bench) -> bytes:
-        modules = {path: text.encode() for path, text in made.modules.items()}
-        files = {**self.files.others, **modules}
-        task = {
-            "key": key.hex(),
-            "files": {path: base64.b64encode(content).decode() for path, content in files.items()},
-            "modules": sorted(modules),
-            "plugins": list(self.plugins),
-            "toolchain": list(bench.python_path),
-            "imports": list(import_folders(bench)),
-            "directory": WORKSPACE_ROOT,
-        }
-        return json.dumps(task).encode()
-
-
-def import_folders(bench: Bench) -> tuple[str, ...]:
-    """Give the folders that submitted code is imported from, as the unit sees them."""
-    paths = bench.import_paths or (bench.root,)
-    return tuple(WORKSPACE_ROOT if path == "." else f"{WORKSPACE_ROOT}/{path}" for path in paths)
-
-
-def _argv() -> tuple[str, ...]:
-    # -I and -S: no environment, no site folders, no working directory on the path; -B: no bytecode written.
-    return (PYTHON, "-I", "-S", "-B", f"{HARNESS_TARGET}/{HARNESS.name}")
 
 
 def _choose(twins: tuple[ProvenTwin, ...], dice: random.Random) -> tuple[ProvenTwin, ...]:

@@ -7,6 +7,7 @@ from evaluators.driven import build_checks, build_command
 from evaluators.errors import OptionError
 from evaluators.json_match import build_json_match
 from evaluators.model import Assurance, Evaluator, EvaluatorSpec
+from evaluators.mutation import build_mutation
 from evaluators.node_test import build_node_test
 from evaluators.pytest_sites import build_pytest
 from evaluators.review_findings import build_review_findings
@@ -19,6 +20,7 @@ KINDS: Final[Mapping[str, Builder]] = {
     "checks": build_checks,
     "command": build_command,
     "json-match": build_json_match,
+    "mutation": build_mutation,
     "node-test": build_node_test,
     "pytest": build_pytest,
     "review-findings": build_review_findings,
@@ -34,7 +36,7 @@ _SPEED: Final[Mapping[str, Assurance]] = {
 
 def assurance_of(spec: EvaluatorSpec) -> Assurance:
     """Say how far submitted code will be from what judges it; every verdict says it too."""
-    if spec.kind == "pytest":
+    if spec.kind in {"mutation", "pytest"}:
         return Assurance.IN_PROCESS
     if spec.kind == "speedup":
         return _SPEED.get(str(spec.options.get("protocol")), Assurance.SPLIT)

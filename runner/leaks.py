@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from evaluators.mutation import pin_of
 from runner.finding import Finding, Subject
 from runner.nomination import FIXTURE, PRIVATE, PUBLIC, Nomination
 from sandbox.spec import MIB
@@ -16,8 +17,9 @@ def leaks(nomination: Nomination) -> Iterator[Finding]:
     """Yield private names in the prompt, and private files among those that a candidate sees."""
     subject = Subject(file=nomination.file)
     shown = {file.sha256: file.path for name in (FIXTURE, PUBLIC) for file in nomination.below(name) if file.size}
+    copies = {f"{PRIVATE}/{pin.source}" for each in nomination.evaluators if (pin := pin_of(each)) is not None}
     for file in nomination.below(PRIVATE):
-        if path := shown.get(file.sha256):
+        if (path := shown.get(file.sha256)) and file.path not in copies:
             yield subject.error(path, f"it is the same file as {file.path}", "remove one of the two")
     told = private_names(nomination) & set(re.findall(r"[\w.-]*\w", nomination.prompt))
     for name in sorted(told):

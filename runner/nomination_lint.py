@@ -19,6 +19,7 @@ from runner.leaks import leaks
 from runner.node_lock import NodeLock
 from runner.nomination import FIXTURE, PROBES, PUBLIC, SOLUTION, Nomination, parted
 from runner.parsing import file_name
+from runner.pins import pins
 from runner.rules import matcher
 from runner.sdist import normal_name
 from runner.toolchain import Lock
@@ -27,6 +28,8 @@ from sandbox.errors import PatchError
 from sandbox.patch_text import named_paths
 from sandbox.spec import WORKSPACE_ROOT
 
+_PYTEST = frozenset({"mutation", "pytest"})
+"""Kinds that run it."""
 _ANYWHERE = (b"a", b".a", b"a/b.py", b"tests/test_a.py", b"a/b/c/d.txt", b"setup.cfg")
 _TEST_SETTINGS = (
     b"conftest.py",
@@ -84,6 +87,7 @@ def lint_nomination(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
     """Yield everything that is wrong or odd about one nomination."""
     yield from _evaluators(nomination, aids)
     yield from leaks(nomination)
+    yield from pins(nomination)
     yield from _rules(nomination)
     yield from _steering(nomination)
     yield from _program(nomination)
@@ -241,7 +245,7 @@ def _node(nomination: Nomination, lock: NodeLock) -> Iterator[Finding]:
         mend = "lock packages that do not depend on it"
         yield subject.error("toolchain.packages", f"it holds {name}, which is to be mended", mend)
     for index, spec in enumerate(nomination.evaluators):
-        if spec.kind == "pytest":
+        if spec.kind in _PYTEST:
             mend = "write the hidden tests for kind 'node-test', or a driver for 'command'"
             yield subject.error(f"evaluators[{index}].kind", "pytest cannot be had beside Node", mend)
         if spec.kind == "speedup" and assurance_of(spec) is not Assurance.EXIT_CODE:
@@ -256,7 +260,7 @@ def _python(nomination: Nomination, lock: Lock, aids: Aids) -> Iterator[Finding]
             mend = "add a [toolchain] of kind 'node'"
             yield subject.error(f"evaluators[{index}].kind", "node-test needs Node", mend)
     needs_pytest = "pytest" in nomination.spec.public_tests.command or any(
-        spec.kind == "pytest" for spec in nomination.evaluators
+        spec.kind in _PYTEST for spec in nomination.evaluators
     )
     if needs_pytest and "pytest" not in lock.distributions:
         mend = "add pytest and what it needs, with hashes, to the requirements"

@@ -1,5 +1,6 @@
 """A nomination set up in the clean room: stored layers, toolchain, the base of captures; once a run."""
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -116,6 +117,7 @@ class Stages:
             node=node_of(prepared.lock),
             tools=self._tools(prepared),
             helm=self._helm(prepared),
+            units_at_once=len(os.sched_getaffinity(0)),
         )
         return Staged(
             prepared=prepared,

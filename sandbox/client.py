@@ -6,6 +6,7 @@ import select
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -88,13 +89,15 @@ def _await_end(process: "subprocess.Popen[bytes]") -> None:
 
 @dataclass(slots=True)
 class _Channel:
-    """One question, one answer."""
+    """One question, one answer, whichever thread asks."""
 
     socket: socket.socket
+    _turn: threading.Lock = field(default_factory=threading.Lock)
 
     def ask(self, request: Request, descriptors: tuple[int, ...] = ()) -> tuple[dict[str, object], list[int]]:
-        send(self.socket, request_message(request), descriptors)
-        received = receive(self.socket)
+        with self._turn:
+            send(self.socket, request_message(request), descriptors)
+            received = receive(self.socket)
         if received is None:
             raise KeeperError("the keeper is gone, and with it every unit of this run")
         answer, passed = received

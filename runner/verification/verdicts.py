@@ -1,6 +1,6 @@
 """Whether an evaluator's verdict and score follow from its cases, as far as its kind lets anybody tell. Pure."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -42,12 +42,7 @@ Rule = Callable[[Path | str, str, Said, EvaluatorTable], Iterator[Finding]]
 def _rule(table: EvaluatorTable) -> Rule | None:
     if "sites" in table.options:
         return _check_threshold
-    return {
-        "pytest": _check_whole,
-        "json-match": _check_whole,
-        "review-findings": _check_threshold,
-        "speedup": _check_threshold,
-    }.get(table.kind)
+    return _RULES.get(table.kind)
 
 
 def _check_whole(file: Path | str, place: str, said: Said, table: EvaluatorTable) -> Iterator[Finding]:
@@ -62,3 +57,12 @@ def _check_threshold(file: Path | str, place: str, said: Said, table: EvaluatorT
     threshold = table.options.get("pass_threshold", "1")
     if said.score is not None and isinstance(threshold, str):
         yield from differ(file, f"{place}passed", said.passed, Decimal(said.score) >= Decimal(threshold))
+
+
+_RULES: Mapping[str, Rule] = {
+    "json-match": _check_whole,
+    "mutation": _check_threshold,
+    "pytest": _check_whole,
+    "review-findings": _check_threshold,
+    "speedup": _check_threshold,
+}

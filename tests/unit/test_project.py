@@ -48,7 +48,7 @@ def test_a_library_is_imported_in_its_room_alone(library: str, home: str) -> Non
 
 
 def test_the_environment_is_read_in_one_place() -> None:
-    inside_units = {"sandbox/launcher.py", "evaluators/pytest_harness.py"}
+    inside_units = {"sandbox/launcher.py", "evaluators/pytest_harness.py", "evaluators/mutation_harness.py"}
     readers = {
         path
         for path, tree in modules()

@@ -4,7 +4,8 @@ from evaluators.calibration import Calibration, ProvenTwin, TwinCase
 from evaluators.channel import Phase, Transcript
 from evaluators.errors import EvaluatorError
 from evaluators.model import VerdictCause
-from evaluators.pytest_ruling import Run, check_it_started, rule
+from evaluators.pytest_ruling import Run, rule
+from evaluators.pytest_unit import SuiteRun, check_it_started
 from evaluators.twins import Disguise, Twin
 from sandbox.termination import Cause, Termination, Usage
 
@@ -113,18 +114,18 @@ def test_a_forged_run_shows_no_case_as_passed() -> None:
 
 
 @pytest.mark.parametrize(
-    "made",
+    ("made", "end"),
     [
-        run(RIGHT, ended(Cause.MANAGER)),
-        run(RIGHT, ended(Cause.KILLED)),
-        run([], started=False, collected=None, status=None),
-        run([], ended(Cause.TIMEOUT), started=False, collected=None, status=None),
+        (transcript(RIGHT), ended(Cause.MANAGER)),
+        (transcript(RIGHT), ended(Cause.KILLED)),
+        (Transcript(), GOOD),
+        (Transcript(), ended(Cause.TIMEOUT)),
     ],
 )
-def test_what_ended_before_submitted_code_had_its_turn_is_a_fault(made: Run) -> None:
+def test_what_ended_before_submitted_code_had_its_turn_is_a_fault(made: Transcript, end: Termination) -> None:
     with pytest.raises(EvaluatorError):
-        check_it_started(made, b"no module named pytest")
+        check_it_started(SuiteRun(transcript=made, termination=end, printed=b"no module named pytest"))
 
 
 def test_a_run_that_started_is_no_fault() -> None:
-    check_it_started(run(RIGHT, ended(Cause.TIMEOUT)), b"")
+    check_it_started(SuiteRun(transcript=transcript(RIGHT), termination=ended(Cause.TIMEOUT)))

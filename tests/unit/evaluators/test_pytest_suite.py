@@ -6,7 +6,8 @@ import pytest
 from evaluators.errors import EvaluatorError, OptionError
 from evaluators.model import Assurance, VerdictCause
 from evaluators.packing import pack_files
-from evaluators.pytest_suite import HARNESS, build_pytest_suite
+from evaluators.pytest_suite import build_pytest_suite
+from evaluators.pytest_unit import HARNESS
 from evaluators.registry import build
 from sandbox.spec import PYTHON, Reach, Role
 from sandbox.termination import Cause, Termination, Usage
