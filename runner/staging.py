@@ -117,7 +117,7 @@ class Stages:
             node=node_of(prepared.lock),
             tools=self._tools(prepared),
             helm=self._helm(prepared),
-            units_at_once=len(os.sched_getaffinity(0)),
+            units_at_once=len(os.sched_getaffinity(0)) + 1,  # one is on its way in or out
         )
         return Staged(
             prepared=prepared,

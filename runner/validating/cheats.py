@@ -8,11 +8,12 @@ import ast
 import importlib.util
 import marshal
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from evaluators.packing import pack_files
 from runner.validating import payloads, timing_payloads
+from runner.validating.suite_cheats import suite_cheats
 from sandbox.api import Pack
 from sandbox.tree import Entry, Kind
 
@@ -30,6 +31,8 @@ class Target:
     """Where the fixture stands below the workspace root; `.` for the root itself."""
     is_timed: bool = False
     """Whether an evaluator measures how quick it is."""
+    tested: Files = field(default_factory=dict)
+    """Modules that the work is to test, where it is a suite."""
 
     def beside(self, name: str) -> str:
         """Give a path at the fixture's root."""
@@ -46,7 +49,8 @@ class Cheat:
 
 def cheats(target: Target) -> tuple[Cheat, ...]:
     """Give every cheat that has anything to change in this nomination."""
-    made = [*_before_modules(target), *_beside(target), *_in_place(target), *_in_time(target)]
+    own = [*_in_time(target), *_suites(target)]
+    made = [*_before_modules(target), *_beside(target), *_in_place(target), *own]
     return tuple(cheat for cheat in made if cheat.changes.entries)
 
 
@@ -98,6 +102,13 @@ def _in_place(target: Target) -> Iterator[Cheat]:
         yield Cheat(name=name, changes=pack_files(dict.fromkeys(target.files, data)))
     gone = tuple(Entry(path=path.encode(), kind=Kind.GONE) for path in sorted(target.files) if target.files[path])
     yield Cheat(name="the work is removed", changes=Pack(entries=gone, blobs=pack_files({}).blobs))
+
+
+def _suites(target: Target) -> Iterator[Cheat]:
+    """Lay suites that test nothing where the work is expected; of several files in the first."""
+    for module, text in target.tested.items():
+        for name, suite in suite_cheats(module, text):
+            yield Cheat(name=name, changes=pack_files({min(target.files): suite}))
 
 
 def _stale_bytecode(target: Target) -> Files:

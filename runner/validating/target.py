@@ -1,5 +1,6 @@
 """What of a prepared nomination a certificate is about: its evaluators, and the files where work is expected. Pure."""
 
+from evaluators.mutation import pin_of
 from evaluators.registry import build
 from runner.release import PreparedNomination
 from runner.validating.cheats import Target
@@ -17,7 +18,9 @@ def target_of(prepared: PreparedNomination) -> Target:
     paths = {each.path for each in changed if each.kind is Kind.FILE} | {each.encode() for each in spec.target_files}
     files = {path.decode("utf-8", "surrogateescape"): base_file(prepared, path) for path in sorted(paths)}
     is_timed = any(each.kind == "speedup" for each in prepared.nomination.evaluators)
-    return Target(files=files, root=spec.root, is_timed=is_timed)
+    pinned = [str(pin.module) for each in prepared.nomination.evaluators if (pin := pin_of(each)) is not None]
+    tested = {module: base_file(prepared, module.encode()) for module in pinned}
+    return Target(files=files, root=spec.root, is_timed=is_timed, tested=tested)
 
 
 def base_file(prepared: PreparedNomination, path: bytes) -> bytes:

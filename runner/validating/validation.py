@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from evaluators.model import Bench, Evaluator, Submission, Verdict
+from evaluators.mutation import pin_of
 from evaluators.packing import laid_over, pack_files
 from runner.controls import Trial, calibrate, trials
 from runner.documents.certificate import Certificate, Exploit, ProvenControl, ProvenVerdict
@@ -174,6 +175,9 @@ def _verdict(name: str, verdicts: list[Verdict]) -> ProvenVerdict:
 
 
 def _mutants(place: Ground) -> Iterator[Mutant]:
+    """Make mutants of the solution; not where it is a suite, of which a test less is no other work."""
+    if any(pin_of(each) is not None for each in place.prepared.nomination.evaluators):
+        return
     changed = [each for each in place.prepared.solution.change.entries if _maker(each) is not None]
     for entry in changed:
         after = place.prepared.solution.change.blobs(entry.sha256 or "")

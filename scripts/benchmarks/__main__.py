@@ -13,7 +13,19 @@ from quiet import move_ms, precedence
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the small release of the tests is run too
 
-NAMES = ("unit", "capture", "attempt", "gateway", "grading", "ratings", "judging", "scan", "verify", "crash")
+NAMES = (
+    "unit",
+    "capture",
+    "attempt",
+    "gateway",
+    "grading",
+    "mutation",
+    "ratings",
+    "judging",
+    "scan",
+    "verify",
+    "crash",
+)
 CAMPAIGNS = ("kills",)
 """What takes an hour or so, beside whatever else this machine does; measured only if it is named."""
 
