@@ -3,10 +3,12 @@
 Each version is the module with one place changed. A text that is to be found there and stands in it twice, or not at
 all, means that module and versions have drifted apart: the nomination is broken, and nothing is judged with it.
 
-Equivalents are what a suite cannot tell from mutants unless it tests behaviour. Some must differ from the module in
-what is compiled, so that neither the text's digest nor the code's says which is which.
+Equivalents are what a suite cannot tell from mutants unless it tests behaviour. Every line that a mutant changes must
+be changed by an equivalent too that compiles to other code, so that neither a digest of the text, or of the code, nor
+one line of it says which is which. One equivalent may rewrite a whole function.
 """
 
+import difflib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +16,6 @@ from enum import StrEnum
 from types import CodeType
 
 from evaluators.errors import EvaluatorError
-
-FEWEST_EQUIVALENTS = 2
-"""Equivalents whose compiled code is another than the module's."""
 
 _FIELDS = ("id", "find", "replace")
 
@@ -107,23 +106,31 @@ def _check_applicable(source: str, edits: Sequence[Mapping[str, str]]) -> None:
 
 def _check_distinct(module: bytes, versions: Sequence[Version]) -> None:
     known = {_compiled(module, "the module"): "the module"}
-    telling = 0
+    covered: set[int] = set()
     for version in versions:
         made = _compiled(version.source, version.id)
         if version.source == module:
             raise VersionsError(f"{version.id} changes nothing")
         if version.behaviour is Behaviour.EQUIVALENT:
-            telling += made not in known
+            covered |= _lines(module, version) if made not in known else set()
         elif made in known:
             raise VersionsError(f"{version.id} compiles to the same code as {known[made]}: no test can see it")
         known.setdefault(made, version.id)
-    if not any(each.behaviour is Behaviour.MUTANT for each in versions):
-        raise VersionsError("there is no mutant")
-    if telling < FEWEST_EQUIVALENTS:
+    mutants = [each for each in versions if each.behaviour is Behaviour.MUTANT]
+    if not mutants or not covered:
+        raise VersionsError("it needs mutants, and equivalents that compile to other code than the module")
+    if told := {line for each in mutants for line in _lines(module, each)} - covered:
+        shown = ", ".join(map(str, sorted(told)))
         raise VersionsError(
-            f"{telling} equivalents compile to other code than the module; it needs {FEWEST_EQUIVALENTS}, "
-            "or whoever compares code has told them from mutants"
+            f"lines {shown} are changed by mutants and by no equivalent: who reads them tells them apart"
         )
+
+
+def _lines(module: bytes, version: Version) -> set[int]:
+    """Give the lines of the module, counted from 1, that a version lacks."""
+    sides = module.splitlines(), version.source.splitlines()
+    steps = difflib.SequenceMatcher(None, *sides, autojunk=False).get_opcodes()
+    return {line + 1 for tag, start, end, _, _ in steps if tag != "equal" for line in range(start, end)}
 
 
 def _compiled(source: bytes, name: str) -> object:

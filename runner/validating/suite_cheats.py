@@ -5,13 +5,12 @@ text or its code; equivalents are there to make that worth nothing. The others g
 """
 
 from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
 
 _TOP = """
-import ast, hashlib, os, pathlib, random, sys, time, types
+import ast, gc, hashlib, os, pathlib, random, sys, time, types
 import pytest
 
-HERE = pathlib.Path({module!r})
+HERE = pathlib.Path({module!r}).resolve()
 KNOWN = {text!r}
 
 def found():
@@ -47,20 +46,13 @@ def test_code():
 def test_line(line):
     assert line in found().splitlines()
 """,
-    "failures are reported without a test": """
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    report = (yield).get_result()
+    "failures are sent with the harness's own key": """
+def test_forged(request):
     if found() != KNOWN:
-        report.outcome = "failed"
-
-sys.modules["conftest"] = sys.modules[__name__]
-
-@pytest.fixture(autouse=True)
-def forge(request):
-    plugins = request.config.pluginmanager
-    if not plugins.is_registered(sys.modules[__name__]):
-        plugins.register(sys.modules[__name__])
+        reporter = next(each for each in gc.get_objects() if type(each).__name__ == "Reporter")
+        facts = {"part": False, "expected_failure": False, "raised": True, "ms": 1, "detail": ""}
+        failed = {"kind": "phase", "id": request.node.nodeid, "when": "call", "outcome": "failed"}
+        reporter._send(failed | facts)
 """,
     "it ends its process unless it knows the module": """
 def test_ends():
@@ -120,7 +112,6 @@ def test_replaced():
 
 def suite_cheats(module: str, text: bytes) -> Iterator[tuple[str, bytes]]:
     """Give each cheat's name and its test module, for a module under test by its path in the workspace."""
-    place = PurePosixPath("/work") / module
-    top = _TOP.format(module=str(place), text=text.decode(errors="replace"))
+    top = _TOP.format(module=module, text=text.decode(errors="replace"))
     for name, body in {**_BY_THE_MODULE, **_BLIND}.items():
         yield name, (top + body).encode()

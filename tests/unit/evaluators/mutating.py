@@ -43,7 +43,7 @@ replace = ") * 4"
 [[mutant]]
 id = "endless"
 find = "    return 0"
-replace = "    while True: pass"
+replace = "    while count < 3: pass"
 
 [[equivalent]]
 id = "sides swapped"
@@ -54,6 +54,16 @@ replace = "count != 0 and FREE < count"
 id = "longer"
 find = "(count - FREE) * 2"
 replace = "2 * count - 2 * FREE"
+
+[[equivalent]]
+id = "asked from the other side"
+find = "count < 0"
+replace = "0 > count"
+
+[[equivalent]]
+id = "nothing is computed"
+find = "    return 0"
+replace = "    return max(0, -count)"
 
 [[equivalent]]
 id = "a remark"
