@@ -1,7 +1,7 @@
 """A small module under test, its versions, and suites for it, over a sandbox without walls."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluators.model import Bench, EvaluatorSpec, Submission, Verdict
@@ -31,24 +31,14 @@ find = "count < 0"
 replace = "count < -9"
 
 [[mutant]]
-id = "one more is free"
-find = "count > FREE and"
-replace = "count > FREE + 1 and"
-
-[[mutant]]
 id = "paid twice"
 find = ") * 2"
 replace = ") * 4"
 
 [[mutant]]
-id = "endless"
+id = "the process ends"
 find = "    return 0"
-replace = "    while count < 3: pass"
-
-[[equivalent]]
-id = "sides swapped"
-find = "count > FREE and count != 0"
-replace = "count != 0 and FREE < count"
+replace = "    return 0 if count else __import__('os')._exit(3)"
 
 [[equivalent]]
 id = "longer"
@@ -69,6 +59,28 @@ replace = "    return max(0, -count)"
 id = "a remark"
 find = "FREE = 5"
 replace = "FREE = 5  # for everybody"
+"""
+FEW = """
+[[mutant]]
+id = "paid twice"
+find = ") * 2"
+replace = ") * 4"
+
+[[equivalent]]
+id = "longer"
+find = "(count - FREE) * 2"
+replace = "2 * count - 2 * FREE"
+"""
+ENDLESS = """
+[[mutant]]
+id = "endless"
+find = "    return 0"
+replace = "    while True: pass"
+
+[[equivalent]]
+id = "nothing is computed"
+find = "    return 0"
+replace = "    return max(0, -count)"
 """
 GOOD = """
 import pytest
@@ -97,9 +109,8 @@ class Mill:
         below = pack_files({"price.py": MODULE.encode()})
         return Submission(base=(self.base,), change=pack_files(tree), tree_digest="0" * 64, below=below)
 
-    def judge(self, suite: str, **others: str) -> Verdict:
-        files = {f"{name.replace('__', '/')}.py": text for name, text in others.items()}
-        return self.evaluator.judge(self.submission({"tests/test_price.py": suite} | files), self.bench)
+    def judge(self, suite: str, others: dict[str, str] | None = None) -> Verdict:
+        return self.evaluator.judge(self.submission({"tests/test_price.py": suite} | (others or {})), self.bench)
 
 
 def versions_spec(folder: Path, versions: str = VERSIONS, **options: object) -> EvaluatorSpec:
@@ -113,15 +124,15 @@ def versions_spec(folder: Path, versions: str = VERSIONS, **options: object) -> 
         "sha256": hashlib.sha256(MODULE.encode()).hexdigest(),
         "versions": "versions.toml",
         "tests": ["tests/test_price.py"],
-        "pass_threshold": "0.75",
+        "pass_threshold": "0.6",
         "wall_s": 5,
     }
     return EvaluatorSpec(id="hidden", kind="mutation", options=known | options, folder=private)
 
 
-def open_mill(folder: Path, **options: object) -> Mill:
+def open_mill(folder: Path, versions: str = VERSIONS, **options: object) -> Mill:
     sandbox = PlainSandbox(folder / "sandbox")
     sandbox.folder.mkdir()
     base = sandbox.store(pack_files({"price.py": MODULE.encode()}))
-    spec = versions_spec(folder, **options)  # type: ignore[arg-type]  # a test's shorthand
-    return Mill(evaluator=build_mutation(spec), bench=plain_bench(sandbox), base=base)
+    bench = replace(plain_bench(sandbox), units_at_once=3)
+    return Mill(evaluator=build_mutation(versions_spec(folder, versions, **options)), bench=bench, base=base)
