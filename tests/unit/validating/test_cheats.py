@@ -68,7 +68,8 @@ def test_links_and_removals_are_changes_too() -> None:
 
 
 def test_every_cheat_is_an_attack_of_the_catalogue() -> None:
-    targets = (Target(files={"size.py": BASE, "index.js": b"x", "answer.json": b""}, root=".", is_timed=True),)
+    files = {"size.py": BASE, "index.js": b"x", "answer.json": b""}
+    targets = (Target(files=files, root=".", is_timed=True), Target(files=files, root=".", tested={"size.py": BASE}))
     made = {each.name for target in targets for each in cheats(target)}
     listed = [name for names in BY_NUMBER.values() for name in names]
     assert sorted(made) == sorted(listed)
@@ -99,3 +100,17 @@ def test_every_cheat_of_time_is_code_around_the_base(name: str) -> None:
     source = made[name].blobs(made[name].entries[0].sha256 or "")
     assert BASE in source
     compile(source, name, "exec")
+
+
+def test_a_suite_meets_cheats_that_know_the_module_and_cheats_that_guess() -> None:
+    plain = {each.name for each in cheats(Target(files={"tests/test_size.py": b""}, root="."))}
+    made = {
+        each.name: each
+        for each in cheats(Target(files={"tests/test_size.py": b""}, root=".", tested={"size.py": BASE}))
+    }
+    own = made.keys() - plain
+    assert len(own) >= 12
+    for name in own:
+        (entry,) = made[name].changes.entries
+        assert entry.path == b"tests/test_size.py"
+        compile(made[name].changes.blobs(entry.sha256 or ""), name, "exec")
