@@ -253,6 +253,12 @@ class EvaluatorTable(Shape):
     `function` in one of them) and `allowed_imports` too, 7 pairs, the wall clock. With "self-reported" a program says
     it: `argv`, `files`, `wall_s` as in `command`, `buckets`, `pass_threshold`; its last line is
     `{"ok": true, "speedup": 3.2}`.
+
+    `mutation`, a test suite that the candidate writes: `module` (what it tests, in the workspace), `source` (a copy of
+    it in `private/`), `sha256` (of both), `versions` (a TOML file of `private/` with `[[mutant]]` and `[[equivalent]]`:
+    `id`, `find`, which stands in the module exactly once, `replace`), `tests` (files and folders of the workspace that
+    pytest is given), `pass_threshold` ("1"), `wall_s` (of each run). The score is the part of the mutants that are
+    killed, times the part of the tests that are right; 0 where an equivalent is killed.
     """
 
     @property
