@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from runner.artifacts import open_sealed
 from runner.config import load_config
-from runner.errors import RunnerError, VerificationError
+from runner.documents.manifest import Manifest
+from runner.errors import RunnerError, UsageError, VerificationError
 from runner.freezer import RELEASES
 from runner.inputs import Places, find_places, load_inputs
 from runner.nomination import Nomination
@@ -112,22 +114,33 @@ def _certified(nomination: Nomination) -> str:
 def _releases(settings: Settings) -> Iterator[Row]:
     config = load_config(settings.config)
     places = find_places(config, settings)
-    found = [load_manifest(place) for place in sorted((settings.checkout / RELEASES).glob(f"*/{MANIFEST}"))]
-    heirs = {each.supersedes: each.release for each in found if each.supersedes is not None}
+    files = sorted((settings.checkout / RELEASES).glob(f"*/{MANIFEST}"))
+    found = {place.parent.name: _manifest(place) for place in files}
+    heirs = {each.supersedes: each.release for each in found.values() if isinstance(each, Manifest)}
     if config.supersedes is not None:
         heirs.setdefault(config.supersedes, config.release)
-    for manifest in found:
+    for name, manifest in found.items():
+        known = manifest if isinstance(manifest, Manifest) else None
         yield {
-            "release": manifest.release,
-            "configured": manifest.release == config.release,
-            "planned": len(manifest.planned),
-            "begun": _begun(store_for(places.store, manifest), planned(manifest)),
-            "controls": manifest.controls,
-            "published": is_published(places, manifest.release),
-            "supersedes": manifest.supersedes,
-            "superseded_by": heirs.get(manifest.release),
-            "sha256": manifest_digest(manifest),
+            "release": name,
+            "configured": name == config.release,
+            "planned": None if known is None else len(known.planned),
+            "begun": None if known is None else _begun(store_for(places.store, known), planned(known)),
+            "controls": None if known is None else known.controls,
+            "published": is_published(places, name),
+            "supersedes": None if known is None else known.supersedes,
+            "superseded_by": heirs.get(name),
+            "sha256": None if known is None else manifest_digest(known),
+            "why": None if known is not None else manifest,
         }
+
+
+def _manifest(place: Path) -> Manifest | str:
+    """Read a frozen release; where it cannot be read, say why: the others are listed all the same."""
+    try:
+        return load_manifest(place)
+    except UsageError as error:
+        return str(error)
 
 
 def _begun(store: Store, cells: tuple[Cell, ...]) -> int | None:

@@ -65,6 +65,12 @@ def test_releases_say_what_they_are_superseded_by(tmp_path: Path) -> None:
     expected = {"release": "pilot", "configured": False, "planned": 2, "begun": 2, "published": False}
     assert found == expected | {"superseded_by": "pilot-2"}
     assert run(config, "list", "attempts", "--release", "pilot").stdout.startswith("attempt ")
+    broken = tmp_path / "releases/broken/manifest.json"
+    broken.parent.mkdir()
+    broken.write_text("{}")
+    rows = [json.loads(line) for line in run(config, "list", "releases", "--json").stdout.splitlines()]
+    assert [(each["release"], each["planned"]) for each in rows] == [("broken", None), ("pilot", 2)]
+    assert str(broken) in rows[0]["why"]
 
 
 @pytest.mark.parametrize("what", sorted({*KINDS} - {"nominations"}))
