@@ -93,7 +93,7 @@ def _new(talk: _Talk, told: tuple[Step, ...], number: int) -> Iterator[Step]:
         own = next((at for at, step in enumerate(added) if step.kind not in OF_THE_MODEL), len(added))
         added = added[own:]
     talk.asked = told
-    talk.seen.update(told)
+    talk.seen.update(told[common:])
     yield from added
 
 
