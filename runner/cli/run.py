@@ -26,7 +26,7 @@ from runner.running.detaching import detach_pilot
 from runner.running.line import Draft, Line, described
 from runner.running.turns import at_once, in_line, until_free
 from runner.running.watching import Watch
-from runner.running.words import change
+from runner.running.words import change, live
 from runner.settings import Settings, host_settings
 from runner.stopping import Signals, heard_signals
 
@@ -116,14 +116,15 @@ def _watched(settings: Settings, frozen: Frozen) -> Iterator[Callable[[str], Non
     """Say beside all else how far the release has come, when it may end and what it cost; gives how to say the rest."""
     watch, line = Watch(store=store_of(frozen), manifest=frozen.manifest), Line()
     with standard_screen(settings.environ) as screen:
+        words = partial(_progress, watch, frozen.inputs, line, short=screen.is_live)
         say, every_s = (screen.stand, LIVE_S) if screen.is_live else (screen.tell, PLAIN_S)
-        with beating(Beat(look=partial(_progress, watch, frozen.inputs, line), say=say, every_s=every_s)):
+        with beating(Beat(look=words, say=say, every_s=every_s)):
             yield screen.tell
 
 
-def _progress(watch: Watch, inputs: Inputs, line: Line) -> str:
+def _progress(watch: Watch, inputs: Inputs, line: Line, *, short: bool) -> str:
     progress, pilots, _, at_ms = look(watch, inputs, line)
-    return change(progress, pilots, at_ms)
+    return live(progress, at_ms) if short else change(progress, pilots, at_ms)
 
 
 def _detach(settings: Settings, wanted: Wanted, *, as_json: bool) -> int:

@@ -30,6 +30,18 @@ def change(progress: Progress, pilots: tuple[Ticket, ...], now_ms: int) -> str:
     return f"{when} UTC: {'; '.join(parts)}"
 
 
+def live(progress: Progress, now_ms: int) -> str:
+    """Give it in one short line, for a place where it changes: what matters most stands first."""
+    parts = [f"{progress.done} of {progress.planned} done", at_work(progress.at_work, now_ms)]
+    if progress.left:
+        parts.append("end unknown" if progress.left_ms is None else f"ends in about {length(progress.left_ms)}")
+    money = progress.spent
+    if money.requests:
+        price = f"{money.usd} USD" if not money.unpriced else f"{money.usd} USD and what is unknown"
+        parts.append(f"spent {price} for {_requests(money)}")
+    return "; ".join(parts)
+
+
 def document(progress: Progress, pilots: tuple[Ticket, ...]) -> Mapping[str, object]:
     """Give it for a JSON line; what is not known is null."""
     work, money = progress.at_work, progress.spent
@@ -90,10 +102,14 @@ def spent(money: Spending) -> str:
     """Say what was paid, as far as providers told it."""
     if not money.requests:
         return "nothing"
-    asked = f"{money.requests} requests" if money.requests > 1 else "1 request"
+    asked = _requests(money)
     if not money.unpriced:
         return f"{money.usd} USD for {asked}"
     return f"unknown: {asked}, {money.unpriced} without a price; the others cost {money.usd} USD"
+
+
+def _requests(money: Spending) -> str:
+    return f"{money.requests} requests" if money.requests > 1 else "1 request"
 
 
 def described(pilot: Ticket, *, is_first: bool) -> str:

@@ -1,6 +1,7 @@
 """Laws of progress: what is not known is said to be unknown, and nothing is estimated from what is not alike."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from runner.running.progress import (
     time_left,
 )
 from runner.running.watching import Watch
-from runner.running.words import change, document, length, report
+from runner.running.words import change, document, length, live, report
 from runner.schedule import Cell, Standing, TryState
 from runner.store import Store, store_for
 from tests.unit.agents.test_preflight import line
@@ -183,3 +184,14 @@ def test_what_is_unknown_is_said_to_be_unknown() -> None:
     assert told["pilots"] == [
         {"number": 7, "release": "pilot", "waits": False, "asked_ms": 0, "process": 123, "log": "/log"}
     ]
+
+
+def test_a_line_that_changes_says_how_far_when_it_ends_and_what_it_cost() -> None:
+    assert live(PROGRESS, 2 * MINUTE) == (
+        "2 of 3 done; solver/slugs/attempt-1, try 1: running for 1 min 0 s; ends in about 1 min 30 s; "
+        "spent 0.5 USD for 3 requests"
+    )
+    nothing = replace(PROGRESS, at_work=None, left_ms=None, spent=Spending(requests=0, usd="0", unpriced=0))
+    assert live(nothing, 0) == "2 of 3 done; nothing is at work; end unknown"
+    one = replace(PROGRESS, left=0, at_work=None, spent=Spending(requests=1, usd="0", unpriced=1))
+    assert live(one, 0) == "3 of 3 done; nothing is at work; spent 0 USD and what is unknown for 1 request"
