@@ -13,6 +13,8 @@ from runner.store import Store
 def named_try(store: Store, manifest: Manifest, wanted: str) -> Trial:
     """Give the try that `candidate/nomination/attempt-N` (its last one) or `.../try-K` names.
 
+    Where a release plans one attempt of each, `candidate/nomination` will do.
+
     Raises:
         UnknownNameError: none that was begun is called so, with near matches.
         UsageError: it is planned, and was never begun.
@@ -50,10 +52,12 @@ def _check_begun(manifest: Manifest, wanted: str) -> None:
 
 
 def _names(store: Store, manifest: Manifest) -> Iterator[tuple[str, Trial]]:
-    """Name every try that was begun; an attempt's own name means its last."""
+    """Name every try that was begun; an attempt's own name means its last. Where each has one, it needs no number."""
     for cell in planned(manifest):
         name = f"{cell.candidate}/{cell.nomination}/attempt-{cell.attempt}"
         for number in store.numbers(cell):
             trial = store.trial(cell, number)
             yield f"{name}/try-{number}", trial
             yield name, trial
+            if manifest.attempts == 1:
+                yield f"{cell.candidate}/{cell.nomination}", trial

@@ -47,6 +47,9 @@ def _sentence(error: RunnerError | SandboxError | EvaluatorError | OSError) -> s
             return f"{error}; what was sealed is kept, and 'runner pilot --resume' goes on from there"
         case WallsError():
             return f"a wall is missing, and nothing was run behind it: {error}; run: runner doctor"
+        case PermissionError():
+            place = error.filename or "this machine"
+            return f"{place}: this account may not look there; run it as root, or as who ran the pilot"
         case OSError():
             what = f"{error.filename or 'this machine'}: {error.strerror or error}"
             return f"{what}; what was sealed is kept; mend it and run again (a pilot with --resume)"

@@ -205,7 +205,7 @@ def aggregate(config: Path | None, expect: Path | None, as_json: bool) -> int:  
         _print(gathered, settings)
         click.echo(f"written: {folder}/aggregate.json and aggregate.md")
         click.echo(f"evidence: {store.root / store.release}")
-        hint("runner report; of one attempt: runner show ATTEMPT")
+        hint("report", "show ATTEMPT")
     return 0 if expect is None else _compare(gathered, expect)
 
 

@@ -42,7 +42,7 @@ def list_(config: Path | None, *, what: str, release: str | None, as_json: bool)
     if not listing.rows:
         tell(f"no {what} are there{_NEXT.get(what, '')}")
     elif what == "attempts":
-        hint("runner show ATTEMPT")
+        hint("show ATTEMPT")
 
 
 def _print(listing: Listing, settings: Settings) -> None:

@@ -33,7 +33,7 @@ def lint(config: Path | None, as_json: bool) -> int:  # noqa: FBT001 - click pas
     if not as_json:
         click.echo(f"{wrong} errors, {len(findings) - wrong} warnings", err=True)
     if not wrong:
-        hint("runner validate --stale, then runner freeze")
+        hint("validate --stale", "freeze")
     return UsageError.exit_code if wrong else 0
 
 
@@ -70,7 +70,7 @@ def freeze(config: Path | None, *, no_controls: bool, unproven: bool, prove: boo
             click.echo(f"  unproven: {', '.join(names)}")
         for line in logged.lines():
             click.echo(line)
-    hint("runner pilot --dry-run, then runner pilot")
+    hint("pilot --dry-run", "pilot")
     return 0
 
 

@@ -90,7 +90,7 @@ def pilot(  # noqa: PLR0913 - one parameter an option
     if done.stopped:
         tell(f"to go on: {_command(config, wanted)}")
     else:
-        hint("runner verify, runner aggregate; of one attempt: runner show ATTEMPT")
+        hint("verify", "aggregate", "show ATTEMPT")
     return 1 if done.voids or done.exhausted is not None or done.stopped else 0
 
 

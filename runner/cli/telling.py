@@ -3,6 +3,7 @@
 On a terminal a last line may stand below what was said, and change; elsewhere every line is said once, plainly.
 """
 
+import shlex
 import shutil
 import sys
 import threading
@@ -20,10 +21,17 @@ def tell(line: str) -> None:
     click.echo(line, err=True)
 
 
-def hint(line: str) -> None:
-    """Name the next command, to a person at a terminal alone."""
+def hint(*commands: str) -> None:
+    """Name the next commands, as they are called here, to a person at a terminal alone."""
     if sys.stderr.isatty():
-        tell(f"next: {line}")
+        tell(f"next: {', or '.join(map(_called, commands))}")
+
+
+def _called(command: str) -> str:
+    """Spell a command with the configuration that this one was given."""
+    config = click.get_current_context().find_root().params.get("config")
+    words = ("runner",) if config is None else ("runner", "--config", shlex.quote(str(config)))
+    return " ".join((*words, command))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -106,8 +106,8 @@ def _named(folder: Path, needed: frozenset[str], what: What, *, everything: bool
     """Find what lies in a folder under a digest that nobody needs."""
     for place in _below(folder):
         if len(place.name) == len("0" * 64) and (everything or place.name not in needed):
-            why = "needed, and comes back" if place.name in needed else "nothing of this checkout needs it"
-            yield item(what, place, why)
+            idle = "no base, toolchain or program" if what is What.TREES else "nothing of this checkout needs it"
+            yield item(what, place, "needed, and comes back" if place.name in needed else idle)
 
 
 def _runtimes(folder: Path, needed: Needed) -> Iterator[Item]:

@@ -20,6 +20,9 @@ COLOURS = {
 }
 
 
+_VERDICTS = {"passed": "green", "failed": "red", None: ""}
+
+
 def coloured(rows: Iterable[Row]) -> Table:
     """Give the table for a terminal; long cells are folded, never cut."""
     table = Table()
@@ -28,5 +31,6 @@ def coloured(rows: Iterable[Row]) -> Table:
     for row in rows:
         candidate, nomination, outcome, verdict, why = cells(row)
         shown = Text(outcome, style=COLOURS[row.outcome])
-        table.add_row(Text(candidate), Text(nomination), shown, Text(verdict), Text(why))
+        found = Text(verdict, style=_VERDICTS[row.verdict])
+        table.add_row(Text(candidate), Text(nomination), shown, found, Text(why))
     return table

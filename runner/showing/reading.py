@@ -120,7 +120,12 @@ class _Reader:
         if first:
             yield self._run(sealed.below(FIRST), "shot 1")
         if sealed.holds("ledger.jsonl") or sealed.holds(f"{STREAMS}/stdout"):
-            yield self._run(sealed, "shot 2" if first else "solution")
+            yield self._run(sealed, "shot 2" if first else "the probe" if self._was_asked_alone(sealed) else "solution")
+
+    def _was_asked_alone(self, sealed: Sealed) -> bool:
+        """Whether nothing but the probe was ever asked."""
+        found = _document(sealed, Void, "void.json")
+        return found is not None and found.facts.unavailable is not None
 
     def _run(self, sealed: Sealed, name: str) -> Run:
         steps, source, claimed = self._steps(sealed)

@@ -178,6 +178,7 @@ def test_the_command_needs_neither_nominations_nor_privilege(tmp_path: Path) -> 
     done = run(config, "show", "solver/slugs/attempt-1")
     assert done.return_value == 0
     assert "outcome     completed" in done.stdout
+    assert run(config, "show", "solver/slugs").stdout == done.stdout  # there is one attempt of each
     (line,) = run(config, "show", "solver/slugs/attempt-1", "--json").stdout.splitlines()
     shown = json.loads(line)
     assert (shown["verifies"], shown["outcome"], shown["diff"]) == (
