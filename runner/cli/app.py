@@ -1,5 +1,6 @@
 """The commands. Heavy parts are imported by the command that needs them, so that `--help` is quick."""
 
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 
@@ -48,6 +49,16 @@ class _Lazy(click.Group):
             return None
         found = vars(import_module(_COMMANDS[cmd_name][0])).values()
         return next((each for each in found if isinstance(each, click.Command) and each.name == cmd_name), None)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or name those that are called alike."""
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], _COMMANDS, n=2, cutoff=0.6)
+            hint = f"did you mean {' or '.join(near)}?" if near else "see: runner --help"
+            ctx.fail(f"no command is called {args[0][:100]!r}; {hint}")
+        return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Offer commands without importing them, and options as usual."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from runner.cli.app import app
 from runner.cli.names import Name
@@ -56,6 +57,20 @@ def test_the_version_tells_what_runs_here() -> None:
     assert list(told) == ["runner", "checkout", "python", "kernel", "systemd", "PID 1"]
     assert all(told.values())
     assert told["kernel"].startswith(os.uname().release)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        pytest.param("lst", "did you mean list?", id="close"),
+        pytest.param("agregate", "did you mean aggregate", id="a letter"),
+        pytest.param("xyzzy", "see: runner --help", id="nothing like it"),
+    ],
+)
+def test_a_command_that_is_none_is_told_what_it_may_have_meant(word: str, said: str) -> None:
+    done = CliRunner().invoke(app, [word])
+    assert done.exit_code == 2
+    assert said in done.stderr
 
 
 GIT = {

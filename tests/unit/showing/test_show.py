@@ -1,6 +1,8 @@
 """Laws of `runner show`: it tells what sealed evidence holds, and loudly where that cannot be believed."""
 
 import json
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,9 @@ from runner.documents.manifest import Manifest
 from runner.documents.telemetry import Telemetry
 from runner.errors import RunnerError, UsageError
 from runner.schedule import Cell
-from runner.showing.beside import beside
+from runner.showing.beside import beside, compared
 from runner.showing.comparing import compare_stories, parting
+from runner.showing.document import document
 from runner.showing.lines import written
 from runner.showing.page import SECTIONS, page
 from runner.showing.reading import read_story
@@ -19,6 +22,7 @@ from runner.showing.steps import Kind, Step
 from runner.showing.story import Story
 from runner.store import Store
 from runner.verify import model_schemas
+from tests.unit.agents.test_preflight import line
 from tests.unit.runner.evidence_maker import (
     IDLER,
     SOLVER,
@@ -36,12 +40,16 @@ OUTAGE = VoidFact(blame=Blame.PROVIDER, phase=Phase.SOLUTION, reason="503 three 
 GONE = Unavailable(reason="wrong_answer", detail="the model did not answer `hi`: '\x1b[2J'")
 
 
+SCHEMAS = cache(model_schemas)
+"""They take longer than all the rest."""
+
+
 def told(story: Story, *parts: str) -> str:
-    return "\n".join(line.text for line in written(page(story, parts, 40), None))
+    return "\n".join(each.text for each in written(page(story, parts, 40), None))
 
 
 def read(store: Store, manifest: Manifest, cell: Cell = SOLVER, number: int = 1) -> Story:
-    return read_story(store, manifest, store.trial(cell, number), model_schemas())
+    return read_story(store, manifest, store.trial(cell, number), SCHEMAS())
 
 
 def test_the_page_tells_outcome_patch_cases_and_times(tmp_path: Path) -> None:
@@ -150,7 +158,7 @@ def test_two_attempts_stand_beside_each_other_with_what_differs(tmp_path: Path) 
     assert found.same_cases == 1
     assert {row.what for row in found.rows if row.differs} >= {"outcome", "verdict", "candidate"}
     assert [path for path, _, _ in found.files] == ["slugs.py"]
-    shown = "\n".join(line.text for line in written(beside(left, right, found, 40), None))
+    shown = "\n".join(each.text for each in written(beside(left, right, found, 40), None))
     assert "slugs.py: both left the same" in shown
 
 
@@ -199,3 +207,39 @@ def test_the_command_needs_neither_nominations_nor_privilege(tmp_path: Path) -> 
     file.chmod(0o600)
     file.write_bytes(b"x")
     assert run(config, "show", "solver/slugs/attempt-1").return_value == 3
+
+
+HARMS: dict[str, Callable[[bytes], bytes | None]] = {
+    "gone": lambda _: None,
+    "empty": lambda _: b"",
+    "garbage": lambda _: b"\x1b[2J\xff\x00{",
+    "cut": lambda data: data[: len(data) // 2],
+    "another document": lambda _: b'{"schema":"cleanroom/seal/1"}',
+}
+
+
+@pytest.mark.parametrize("turn", [0, 2])
+def test_whatever_was_done_to_evidence_it_is_shown_and_said(tmp_path: Path, turn: int) -> None:
+    harms = tuple(HARMS.values())
+    manifest = a_manifest()
+    store = a_store(tmp_path, manifest)
+    attempt(store, SOLVER, Run(ledger=(line(),)))
+    end_void(store, begin(store, IDLER), OUTAGE)
+    for cell in (SOLVER, IDLER):
+        folder = store.folder(store.trial(cell, 1))
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        for number, file in enumerate(files, turn):
+            data, changed = file.read_bytes(), harms[number % len(harms)](file.read_bytes())
+            file.parent.chmod(0o700)
+            file.unlink()
+            if changed is not None:
+                file.write_bytes(changed)
+            story = read(store, manifest, cell)
+            shown = told(story)
+            if changed != data:
+                assert shown.startswith("*** THIS EVIDENCE DOES NOT VERIFY"), file
+            assert "\x1b" not in shown
+            json.dumps(document(story))
+            json.dumps(compared(story, story, compare_stories(story, story)))
+            file.unlink(missing_ok=True)
+            file.write_bytes(data)
