@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from runner.cli.names import NOMINATION
 from runner.gold_size import SolutionSize, solution_sizes
 from runner.reports.table import aligned
 from runner.settings import host_settings
@@ -14,7 +15,9 @@ HEAD = ("nomination", "files", "added", "removed", "lines", "no text")
 
 
 @click.command("gold-size")
-@click.option("--nomination", "nominations", multiple=True, metavar="ID[,ID...]", help="Nominations to measure.")
+@click.option(
+    "--nomination", "nominations", multiple=True, type=NOMINATION, metavar="ID[,ID...]", help="Nominations to measure."
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
 def gold_size(config: Path | None, *, nominations: tuple[str, ...], as_json: bool) -> int:
