@@ -8,7 +8,7 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
-from figures import Figure, machine, table, write_json
+from figures import Figure, Tally, machine, table, write_json
 from quiet import move_ms, precedence
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the small release of the tests is run too
@@ -26,7 +26,7 @@ NAMES = (
     "verify",
     "crash",
 )
-CAMPAIGNS = ("kills",)
+CAMPAIGNS = ("kills", "speedup")
 """What takes an hour or so, beside whatever else this machine does; measured only if it is named."""
 
 
@@ -51,7 +51,7 @@ def main() -> int:
     print(f"bench: {before['cores']} cores, load {before['load']}, Linux {before['kernel']}", flush=True)
     moves = before["move_ms"]
     print(f"bench: a move between control groups takes {'?' if moves is None else f'{moves:.1f}'} ms", flush=True)
-    figures: list[Figure] = []
+    figures: list[Figure | Tally] = []
     with nullcontext() if set(given.names) & set(CAMPAIGNS) else precedence():
         for name in given.names or NAMES:
             print(f"bench: measuring {name}", flush=True)

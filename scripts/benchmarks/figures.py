@@ -87,10 +87,43 @@ class Figure:
         }
 
 
-def table(figures: Iterable[Figure]) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How many of so many runs kept what is promised, and how many have to."""
+
+    what: str
+    kept: int
+    of: int
+    least: int
+    told: str = ""
+    """What was seen, in a few words."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether enough did."""
+        return self.kept >= self.least
+
+    def document(self) -> dict[str, object]:
+        """Give it for a JSON document."""
+        return {
+            "what": self.what,
+            "kept": self.kept,
+            "of": self.of,
+            "least": self.least,
+            "told": self.told,
+            "holds": self.holds,
+        }
+
+    def row(self) -> tuple[str, str, str, str, str, str]:
+        """Give its cells in a table of figures."""
+        bound = f"at least {self.least}" if self.least else ""
+        return (self.what, f"{self.kept} of {self.of}", self.told, "", bound, _word(bound, holds=self.holds))
+
+
+def table(figures: Iterable[Figure | Tally]) -> str:
     """Write figures as lines of columns."""
     rows = [("what", "ours (p90), ms", "against (p90), ms", "ratio", "bound", "")]
-    rows += (_row(each) for each in figures)
+    rows += (each.row() if isinstance(each, Tally) else _row(each) for each in figures)
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
     return "\n".join(lines)
@@ -110,8 +143,12 @@ def _row(figure: Figure) -> tuple[str, str, str, str, str, str]:
         else f"{theirs.name}: {theirs.median_ms:.{_digits(figure)}f} ({theirs.p90_ms:.{_digits(figure)}f})",
         "" if ratio is None else f"{ratio:.2f}",
         bound,
-        "" if not bound else "ok" if figure.holds else "BROKEN",
+        _word(bound, holds=figure.holds),
     )
+
+
+def _word(bound: str, *, holds: bool) -> str:
+    return "" if not bound else "ok" if holds else "BROKEN"
 
 
 def _digits(figure: Figure) -> int:
@@ -127,7 +164,7 @@ def machine() -> dict[str, object]:
     }
 
 
-def write_json(file: Path, figures: Iterable[Figure], before: dict[str, object]) -> None:
+def write_json(file: Path, figures: Iterable[Figure | Tally], before: dict[str, object]) -> None:
     """Write all of it."""
     document = {"machine": before, "load_after": machine()["load"], "figures": [each.document() for each in figures]}
     file.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
