@@ -173,10 +173,10 @@ def measurement(found: Measurement) -> SpeedMeasurement:
         clock=found.clock,
         warm_up=_pair(found.warm_up),
         pairs=tuple(map(_pair, found.pairs)),
-        median=_ratio_text(found.median, ROUND_HALF_EVEN),
-        low=None if interval is None else _ratio_text(interval.low, ROUND_FLOOR),
-        high=None if interval is None else _ratio_text(interval.high, ROUND_CEILING),
-        coverage=None if interval is None else _ratio_text(interval.coverage, ROUND_FLOOR),
+        median=ratio_text(found.median),
+        low=None if interval is None else ratio_text(interval.low, up=False),
+        high=None if interval is None else ratio_text(interval.high, up=True),
+        coverage=None if interval is None else ratio_text(interval.coverage, up=False),
         floor=None if found.floor is None else decimal_text(found.floor),
         noise=tuple(map(_pair, found.noise)),
         import_excess_ns=found.import_excess_ns,
@@ -195,8 +195,10 @@ def _pair(pair: Pair) -> TimedPair:
     return TimedPair(baseline_ns=pair.baseline_ns, candidate_ns=pair.candidate_ns, baseline_first=pair.baseline_first)
 
 
-def _ratio_text(ratio: Fraction, rounding: str) -> str:
+def ratio_text(ratio: Fraction, *, up: bool | None = None) -> str:
+    """Write a ratio: rounded to the nearest, or never above or below what it is."""
     exact = Decimal(ratio.numerator) / Decimal(ratio.denominator)
+    rounding = ROUND_HALF_EVEN if up is None else ROUND_CEILING if up else ROUND_FLOOR
     return decimal_text(exact.quantize(_RATIO, rounding))
 
 

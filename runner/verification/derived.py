@@ -24,6 +24,7 @@ from runner.policy import Change, as_fact, check_policy, rules_of
 from runner.reason import reason
 from runner.verification.model import Finding, Opened, Rebuilt, Scope, differ, nomination_of
 from runner.verification.norms import check_norms
+from runner.verification.speed import check_speed
 from runner.verification.verdicts import Said, check_verdict
 from sandbox.errors import SandboxError
 from sandbox.termination import Cause
@@ -212,6 +213,7 @@ def _check_ruling(graded: Graded, found: Ruling, nomination: FrozenNomination) -
     frozen = next((each for each in nomination.evaluators if each.id == found.id), None)
     if table is not None:
         yield from check_verdict(file, "", said, table)
+        yield from check_speed(file, found, table)
     if frozen is not None and frozen.cases is not None:
         yield from differ(file, "evaluator_sha256", found.evaluator_sha256, frozen.sha256)
         # As runner.release froze it.

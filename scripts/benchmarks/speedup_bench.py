@@ -1,6 +1,7 @@
 """Protocol paired-v2 on known differences: none, beside a busy core too, and 2.0 and 1.1 times, again and again."""
 
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -130,7 +131,7 @@ def _known(room: _Room, ratio: Fraction) -> Tally:
 def _pairs(session: Session) -> tuple[Pair, ...]:
     timed = session.other_pairs(0)
     if isinstance(timed, Failure):
-        raise RuntimeError(f"what is timed fails: {timed.detail}")
+        sys.exit(f"bench: what is timed fails: {timed.detail}")
     excess = import_excess(*_imports(timed))
     return charged([each.pair for each in timed[1:]], excess)
 

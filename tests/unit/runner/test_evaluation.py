@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.errors import EvaluatorError
+from evaluators.errors import BaselineError, EvaluatorError, NoisyHostError
 from evaluators.model import Assurance, Bench, Evaluator, Verdict, VerdictCause
 from evaluators.model import Submission as Judgeable
 from evaluators.public_tests import PublicTests
@@ -164,6 +164,8 @@ def test_a_bad_verdict_is_never_held_against_the_solution(tmp_path: Path) -> Non
     [
         pytest.param(EvaluatorError("no suite"), Blame.EVALUATOR, id="evaluator"),
         pytest.param(WorkspaceError("no room"), Blame.HOST, id="host"),
+        pytest.param(NoisyHostError("too noisy"), Blame.HOST, id="noise"),
+        pytest.param(BaselineError("the base is wrong"), Blame.NOMINATION, id="baseline"),
     ],
 )
 def test_a_fault_has_a_blame_and_what_was_found_before_stays(tmp_path: Path, error: Exception, blame: Blame) -> None:

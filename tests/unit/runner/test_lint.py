@@ -61,6 +61,7 @@ SDIST = f'[fixture]\nkind = "sdist"\nname = "Text_Table"\nversion = "1"\nsha256 
 NODE = f'kind = "node"\nversion = "22.23.5"\nintegrity = "sha512-{"A" * 86}=="\n'
 FROM_SDIST: Change = {"fixture/wordcount.py": None}
 LOCKED = f"pytest==9.0.0 --hash=sha256:{'a' * 64}\ntext-table==1.0 --hash=sha256:{'b' * 64}\n"
+BUCKETS = '[evaluators.buckets]\n"2" = "1"\n'
 ONE_TWIN = "from wordcount import count\n\n\ndef test_hidden_two():\n    assert count('a b') == 2\n"
 
 
@@ -136,6 +137,16 @@ ONE_TWIN = "from wordcount import count\n\n\ndef test_hidden_two():\n    assert 
             toml('kind = "pytest"', 'kind = "command"\nargv = ["{python}", "-c", "import wordcount"]'),
             ("warning", "evaluators[0]"),
             id="exit-status",
+        ),
+        pytest.param(
+            toml('kind = "pytest"', f'kind = "speedup"\nprotocol = "self-reported"\nargv = ["{{python}}"]\n{BUCKETS}'),
+            ("warning", "evaluators[0]"),
+            id="speed-of-itself",
+        ),
+        pytest.param(
+            toml('kind = "pytest"', f'kind = "speedup"\nfunction = "wordcount:count"\nplan = "none.py"\n{BUCKETS}'),
+            ("error", "evaluators[0]"),
+            id="speed-without-a-plan",
         ),
         pytest.param(
             {**toml('requirements = "requirements.txt"\n', NODE), "requirements.txt": None},
