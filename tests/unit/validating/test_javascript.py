@@ -1,7 +1,7 @@
 """Laws of tokens and mutants of JavaScript: what only looks like code is none, and each mutant is one small change."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.validating.javascript import What, tokens
@@ -124,7 +124,6 @@ def test_only_changed_lines_are_mutated_and_at_most_so_many() -> None:
     assert len(javascript_mutants("index.js", text, EVERY, 2)) == 2
 
 
-@settings(deadline=None)
 @given(st.text("ab01 \n'\"`\\/*+-=<>&|!?:;.,(){}[]$#", max_size=60))
 def test_whatever_is_read_tokens_are_parts_of_it_in_order(text: str) -> None:
     end = 0

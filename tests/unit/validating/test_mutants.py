@@ -2,7 +2,7 @@
 
 import ast
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.validating.mutants import mutants
@@ -44,7 +44,6 @@ def test_only_changed_lines_are_mutated() -> None:
     assert mutants("m.py", SOURCE, set(), 100) == ()
 
 
-@settings(deadline=None)
 @given(st.integers(1, 30))
 def test_at_most_so_many_are_made_and_each_is_another_program(most: int) -> None:
     found = mutants("m.py", SOURCE, EVERY, most)
