@@ -45,11 +45,11 @@ def lint(config: Path | None, as_json: bool) -> int:  # noqa: FBT001 - click pas
 @click.pass_obj
 def freeze(config: Path | None, *, no_controls: bool, unproven: bool, prove: bool, as_json: bool) -> int:
     """Write the release's manifest, after its nominations' controls have ended as they must."""
+    if prove and (no_controls or unproven):
+        raise click.UsageError("--prove goes with neither --no-controls nor --unproven")
     settings = host_settings(config)
     if _has_errors(settings):
         return UsageError.exit_code
-    if prove and (no_controls or unproven):
-        raise click.UsageError("--prove goes with neither --no-controls nor --unproven")
     if not no_controls:
         need_keeper()
     if prove:

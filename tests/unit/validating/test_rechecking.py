@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
 from evaluators.model import Evaluator, Submission
 from runner.canonical import canonical
+from runner.cli.plan import freeze
 from runner.controls import Graded
 from runner.documents.certificate import Certificate
 from runner.errors import DocumentErrors
@@ -225,3 +228,9 @@ def test_a_prompt_that_tells_is_found_whatever_its_certificate_says(tmp_path: Pa
     error = unproven(held.prepared(certificate.model_copy(update={"leaks": ()})))
     assert error is not None
     assert "1234abcd5678, which looks like a commit" in error.found
+
+
+@pytest.mark.parametrize("other", ["--unproven", "--no-controls"])
+def test_whoever_asks_for_a_proof_cannot_do_without_one(other: str) -> None:
+    with pytest.raises(click.UsageError, match="--prove goes with neither"):
+        CliRunner().invoke(freeze, ["--prove", other], obj=None, standalone_mode=False, catch_exceptions=False)
