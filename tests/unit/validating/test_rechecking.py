@@ -144,9 +144,15 @@ def house(folder: Path, files: Mapping[str, str] | None = None) -> House:
     )
 
 
-def test_a_nomination_is_validated_whole_and_a_freeze_finds_the_same(tmp_path: Path) -> None:
-    held = house(tmp_path)
-    certificate = held.validated()
+@pytest.fixture(scope="module")
+def proven(tmp_path_factory: pytest.TempPathFactory) -> tuple[House, Certificate]:
+    """A nomination, and the certificate that it was proven by."""
+    held = house(tmp_path_factory.mktemp("proven"))
+    return held, held.validated()
+
+
+def test_a_nomination_is_validated_whole_and_a_freeze_finds_the_same(proven: tuple[House, Certificate]) -> None:
+    held, certificate = proven
     assert unproven(held.prepared(certificate)) is None
     assert [(each.name, each.patch_sha256 is None) for each in certificate.controls] == [
         ("base", True),
@@ -165,9 +171,10 @@ def told(caught: pytest.ExceptionInfo[DocumentErrors]) -> str:
     return "; ".join(each.found for each in caught.value.errors)
 
 
-def test_a_control_that_ends_otherwise_than_its_certificate_says_is_refused(tmp_path: Path) -> None:
-    held = house(tmp_path)
-    certificate = held.validated()
+def test_a_control_that_ends_otherwise_than_its_certificate_says_is_refused(
+    proven: tuple[House, Certificate],
+) -> None:
+    held, certificate = proven
     base = certificate.controls[0]
     better = replace_score(certificate, base.name, "0.5")
     better = replace_score(better, "unrelated", "0.5")
@@ -212,9 +219,10 @@ def test_cheats_that_score_and_are_said_not_to_are_found_by_lot(
         ({"controls": 4}, "alternative/three.patch was never tried"),
     ],
 )
-def test_a_certificate_that_says_less_proves_nothing(tmp_path: Path, changes: Mapping[str, int], why: str) -> None:
-    held = house(tmp_path)
-    certificate = held.validated()
+def test_a_certificate_that_says_less_proves_nothing(
+    proven: tuple[House, Certificate], changes: Mapping[str, int], why: str
+) -> None:
+    held, certificate = proven
     less = {name: getattr(certificate, name)[:count] for name, count in changes.items()}
     error = unproven(held.prepared(certificate.model_copy(update=less)))
     assert error is not None
