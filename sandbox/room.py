@@ -48,7 +48,7 @@ def locked(folder: Path = HOST_FOLDER, *, even_marked: bool = False) -> Iterator
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise BusyError(
-                f"another run holds this host's clean room ({folder / 'lock'}); wait for it or stop it"
+                f"another run holds this host's clean room ({folder / 'lock'}); wait for it, or end it: runner stop"
             ) from error
         if not even_marked:
             refuse_dirty(folder)

@@ -30,7 +30,7 @@ def at_once(line: Line, draft: Draft) -> Iterator[IsStopped]:
         if ahead := place.ahead():
             raise BusyError(
                 f"another run holds this host's clean room, or is next in line for it: {described(ahead)}; "
-                "wait for it, stop it, or stand in line with --detach"
+                "wait for it (runner status --follow), end it (runner stop), or stand in line with --detach"
             )
         yield lambda: place.is_stopped
 
