@@ -61,6 +61,7 @@ def _run(run: Run) -> Facts:
         "ledger": [each.model_dump(mode="json") for each in run.ledger],
         "telemetry": None if run.telemetry is None else run.telemetry.model_dump(mode="json"),
         "end": None if run.end is None else run.end.end.model_dump(mode="json"),
+        "diff": run.diff,
     }
 
 

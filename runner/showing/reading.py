@@ -118,7 +118,8 @@ class _Reader:
         """Read the runs of the agent: one, or one a shot."""
         first = sealed.holds(f"{FIRST}/ledger.jsonl")
         if first:
-            yield self._run(sealed.below(FIRST), "shot 1")
+            before = sealed.below(FIRST)
+            yield replace(self._run(before, "shot 1"), diff=_text(before, "candidate.diff"))
         if sealed.holds("ledger.jsonl") or sealed.holds(f"{STREAMS}/stdout"):
             yield self._run(sealed, "shot 2" if first else "the probe" if self._was_asked_alone(sealed) else "solution")
 

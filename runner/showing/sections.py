@@ -12,7 +12,12 @@ from runner.showing.story import Graded, Story
 
 
 def diff_lines(story: Story, most: int | None) -> Iterator[Line]:
-    """Show the patch that it left."""
+    """Show the patch that it left; before that, what a first shot had left."""
+    for run in story.runs:
+        if run.diff is not None:
+            yield plain(f"{run.name}, which another followed", Tone.HEADING)
+            yield from patch_lines(run.diff, None if most is None else 10 * most)
+            yield plain("what counts", Tone.HEADING)
     if story.diff is None:
         yield plain("no patch: it left nothing that could be captured, or it is not what was sealed", Tone.FAINT)
     elif not story.diff:

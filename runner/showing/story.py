@@ -34,6 +34,8 @@ class Run:
     """The steps are told by the agent's own stream alone."""
     telemetry: Telemetry | None = None
     end: UnitEnd | None = None
+    diff: str | None = None
+    """The patch of a first shot that a second followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,9 @@ from runner.reports.aggregate import aggregate
 from runner.reports.markdown import markdown
 from runner.roster import Agent, Budget
 from runner.runtime import Ran, Room, Runtime
+from runner.showing.lines import written
+from runner.showing.page import page
+from runner.showing.reading import read_story
 from runner.single_shot import told
 from runner.staging import Staged, Stages
 from runner.store import Store, Try, spent_of
@@ -275,6 +278,20 @@ def test_the_second_is_told_the_tests_words_and_pays_with_what_is_left(
     assert solution is not None
     assert solution.cost_usd == "0.02"
     assert shot.findings() == []
+
+
+def test_both_shots_are_shown_with_what_each_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shot = shooting(tmp_path, monkeypatch, Said(WRONG), Said(RIGHT))
+    story = read_story(shot.store, shot.manifest, shot.store.trial(SOLVER, 1), SCHEMAS)
+    first, second = story.runs
+    assert (first.name, second.name) == ("shot 1", "shot 2")
+    assert [len(run.ledger) for run in story.runs] == [1, 1]
+    assert first.diff is not None
+    assert first.diff != story.diff
+    shown = "\n".join(each.text for each in written(page(story, ("diff", "cases"), None), None))
+    assert shown.index("shot 1, which another followed") < shown.index("what counts")
+    assert "shot 1 by itself: tests_failed" in shown
+    assert "shot 2 by itself: completed" in shown
 
 
 @pytest.mark.parametrize(
