@@ -21,6 +21,8 @@ from sandbox.termination import Cause, Stop, Termination
 _CHUNK = 1 << 16
 _READ, _WRITE = select.POLLIN | select.POLLHUP | select.POLLERR, select.POLLOUT
 _LONGEST_WAIT_MS = 86_400_000
+_TICK_SECONDS = 0.012
+"""Longer than a tick of any kernel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,7 @@ class _Table:
     silent: set[int] = field(default_factory=set)
     used: int | None = None
 
-    def ask(self, question: bytes, within: timedelta | None) -> Reply | None:
+    def ask(self, question: bytes, within: timedelta | None, *, is_last: bool) -> Reply | None:
         """Ask, and wait for the answer; None where there is none."""
         early, _ = self._listen(0)
         if early is not None or not self.frames.is_empty:
@@ -85,15 +87,21 @@ class _Table:
             rest = self._say(rest)
             frame, at = self._listen(_wait_ms(until), is_full=bool(rest))
             if frame is not None:
-                return Reply(frame=frame, wall_ns=at - began, used_us=self._used_since())
+                return Reply(frame=frame, wall_ns=at - began, used_us=self._used_since(is_last=is_last))
             if self._is_over():
                 return None
             if until is not None and clock_ns() > until:
                 self.late = True
                 return None
 
-    def _used_since(self) -> int | None:
-        """Tell what was used since the last answer: between an answer and the next question nothing is free."""
+    def _used_since(self, *, is_last: bool) -> int | None:
+        """Tell what was used since the last answer: between an answer and the next question nothing is free.
+
+        The kernel counts a running thread at its ticks. Who goes on running after the last answer, so that what it
+        used before is not seen yet, is given time to be counted; who has nothing more to do uses nothing meanwhile.
+        """
+        if is_last:
+            time.sleep(_TICK_SECONDS)
         before, self.used = self.used, self.running.used_us()
         return None if before is None or self.used is None else self.used - before
 
@@ -166,9 +174,9 @@ def interview(
         table = _Table(running=running, cap=spec.limits.output_bytes)
         running.go()
         replies: list[Reply] = []
-        for question in questions:
+        for number, question in enumerate(questions, start=1):
             # Our own program is slow to start on a busy machine, and nothing of it is measured.
-            reply = table.ask(question, within if replies else None)
+            reply = table.ask(question, within if replies else None, is_last=number == len(questions))
             if reply is None:
                 break
             replies.append(reply)

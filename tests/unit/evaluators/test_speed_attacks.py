@@ -193,6 +193,21 @@ def test_the_clock_runs_until_the_last_byte_of_a_long_answer(tmp_path: Path) -> 
     assert len(str(found.value)) == 4 << 20
 
 
+def test_who_goes_on_after_the_last_answer_is_counted_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[str] = []
+    used = PlainRunning.used_us
+
+    def looked(running: PlainRunning) -> int | None:
+        events.append("looked")
+        return used(running)
+
+    held = stand(tmp_path)
+    monkeypatch.setattr(PlainRunning, "used_us", looked)
+    monkeypatch.setattr("evaluators.interview.time.sleep", lambda _: events.append("waited"))
+    assert isinstance(call(held, HONEST), Call)
+    assert events == ["looked", "looked", "looked", "waited", "looked"]
+
+
 def test_a_unit_that_does_not_answer_in_time_is_cut_off(tmp_path: Path) -> None:
     held = stand(tmp_path)
     sleepy = tree(held, "import time\ndef common(left, right):\n    time.sleep(60)\n")
