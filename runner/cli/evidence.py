@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,10 +22,9 @@ from runner.freezing import find_records
 from runner.inputs import Inputs, load_inputs
 from runner.reference_system.verify import verify_reference_release
 from runner.release import load_manifest, manifest_path
-from runner.reports.aggregate import aggregate as gather
 from runner.reports.expected import differences, load_expected
 from runner.reports.markdown import notes
-from runner.reports.report_gathering import write_aggregate
+from runner.reports.remembering import gather_table, kept
 from runner.reports.table import plain
 from runner.reports.terminal import coloured
 from runner.settings import Settings, host_settings
@@ -189,15 +189,18 @@ def _rebuilder(settings: Settings, *, wanted: bool) -> Iterator[Rebuilder | None
 @click.option(
     "--expect", type=click.Path(path_type=Path), help="Leave with 1 unless the table is the one this file expects."
 )
+@click.option("--fresh", is_flag=True, help="Read every attempt, also those whose files are as they were.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
-def aggregate(config: Path | None, expect: Path | None, as_json: bool) -> int:  # noqa: FBT001 - as above
+def aggregate(config: Path | None, *, expect: Path | None, fresh: bool, as_json: bool) -> int:
     """Write aggregate.json and aggregate.md from sealed evidence, and print the table."""
     settings = host_settings(config)
     inputs, manifest, store = find_evidence(settings)
-    gathered = gather(store, manifest)
     folder = inputs.places.tables / manifest.release
-    write_aggregate(folder, gathered)
+    found = gather_table(store, manifest, folder, clock=time.time_ns, fresh=fresh)
+    gathered = found.aggregate
+    if line := kept(found):
+        click.echo(line, err=True)
     if as_json:
         for row in gathered.attempts:
             click.echo(row.model_dump_json(by_alias=True))

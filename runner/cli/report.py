@@ -1,6 +1,7 @@
 """`runner report`."""
 
 import json
+import time
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from runner.inputs import Places, load_inputs
 from runner.parsing import file_name, read_file
 from runner.reports.format_check import check_page
 from runner.reports.formats import FORMATS
+from runner.reports.remembering import kept
 from runner.reports.report_gathering import gather, write_report
 from runner.reports.report_json import report_rows
 from runner.reports.report_words import lede
@@ -34,15 +36,17 @@ _LONGEST = 256 << 20
     type=click.Choice([*FORMATS]),
     help="The format for --check; default: as headings say.",
 )
+@click.option("--fresh", is_flag=True, help="Read every attempt, also those whose files are as they were.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
-def report(
+def report(  # noqa: PLR0913 - one parameter an option
     config: Path | None,
     *,
     releases: tuple[str, ...],
     out: Path | None,
     pages: tuple[Path, ...],
     letter: str | None,
+    fresh: bool,
     as_json: bool,
 ) -> int:
     """Write who solved what, how surely and at what cost, as a page and as Markdown; or check such a page."""
@@ -51,7 +55,9 @@ def report(
     settings = host_settings(config)
     inputs = load_inputs(settings)
     names = tuple(dict.fromkeys(releases)) or (inputs.config.release,)
-    made = gather(settings.checkout, inputs.places, names)
+    made, gathered = gather(settings.checkout, inputs.places, names, clock=time.time_ns, fresh=fresh)
+    for line in filter(None, map(kept, gathered)):
+        click.echo(line, err=True)
     page, text = write_report(out or _folder(inputs.places, names), made)
     if as_json:
         for row in report_rows(made):

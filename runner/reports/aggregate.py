@@ -1,7 +1,7 @@
 """Aggregating sealed evidence into aggregate.json: a pure reading, the same whenever it is done."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Literal
@@ -30,15 +30,29 @@ def aggregate(store: Store, manifest: Manifest, *, workers: int | None = None) -
 
     `workers` defaults to the cores of this machine where there is much to read; the table is the same with any number.
     """
+    return table_of(manifest, store.manifest_sha256, read_rows(store, manifest, planned(manifest), workers=workers))
+
+
+def read_rows(
+    store: Store, manifest: Manifest, cells: Sequence[Cell], *, workers: int | None = None
+) -> tuple[Row, ...]:
+    """Read some attempts from their evidence, in their order; `workers` as for `aggregate`."""
     if workers is None:
         workers = cores() if is_much(store.root / store.release) else 1
     observer = Observer(store=replace(store, scribe=None), rule=manifest.retry_policy.canonical_grading)
-    return tabulate(manifest, store.manifest_sha256, in_order(observer, planned(manifest), workers))
+    return tuple(_row(each) for each in in_order(observer, cells, workers))
 
 
 def tabulate(manifest: Manifest, manifest_sha256: str, observed: Iterable[Observed]) -> Aggregate:
     """Make the table of what was observed of each planned attempt, in the manifest's order. Pure."""
-    rows = tuple(_row(each) for each in observed)
+    return table_of(manifest, manifest_sha256, tuple(_row(each) for each in observed))
+
+
+def table_of(manifest: Manifest, manifest_sha256: str, rows: tuple[Row, ...]) -> Aggregate:
+    """Make the table of all planned attempts' rows, in the manifest's order. Pure."""
+    by_candidate: dict[str, list[Row]] = {}
+    for row in rows:
+        by_candidate.setdefault(row.candidate, []).append(row)
     objective = frozenset(each.id for each in manifest.nominations if not each.spec.is_free_text)
     return Aggregate(
         release=manifest.release,
@@ -48,9 +62,9 @@ def tabulate(manifest: Manifest, manifest_sha256: str, observed: Iterable[Observ
         scripted=any(row.scripted for row in rows),
         direct=any(row.network is NetworkMode.DIRECT for row in rows),
         candidates=tuple(
-            standing(candidate, tuple(row for row in rows if row.candidate == candidate.id), objective)
+            standing(candidate, tuple(by_candidate[candidate.id]), objective)
             for candidate in manifest.candidates
-            if any(row.candidate == candidate.id for row in rows)
+            if candidate.id in by_candidate
         ),
         attempts=rows,
     )

@@ -1,10 +1,9 @@
 """Everything that a report is made of, read from this host: manifests, sealed evidence, what judges said."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from runner.canonical import canonical, parse, sha256
-from runner.documents.aggregate import Aggregate
 from runner.documents.judging_summary import JudgingSummary
 from runner.documents.manifest import Manifest
 from runner.durable import replace_file
@@ -13,8 +12,7 @@ from runner.freezer import RELEASES, NotFrozenError
 from runner.inputs import Places
 from runner.parsing import read_file
 from runner.release import load_manifest, manifest_path
-from runner.reports.aggregate import aggregate
-from runner.reports.markdown import markdown
+from runner.reports.remembering import Clock, Gathered, gather_table
 from runner.reports.report import Report
 from runner.reports.report_building import Release, build
 from runner.reports.report_html import report_page
@@ -26,8 +24,12 @@ _SUMMARY = "judging.json"
 _LONGEST = 64 << 20
 
 
-def gather(checkout: Path, places: Places, names: Sequence[str]) -> Report:
+def gather(
+    checkout: Path, places: Places, names: Sequence[str], *, clock: Clock, fresh: bool = False
+) -> tuple[Report, tuple[Gathered, ...]]:
     """Make the report of some releases from their sealed evidence, and write their aggregates on the way.
+
+    Gives the aggregates too; `clock` and `fresh` are as for `gather_table`.
 
     Raises:
         NotFrozenError: there is no manifest of such a name.
@@ -38,28 +40,23 @@ def gather(checkout: Path, places: Places, names: Sequence[str]) -> Report:
     for name in names:
         if not manifest_path(folder, name).exists():
             raise NotFrozenError(release=name)
-    return build([_release(load_manifest(manifest_path(folder, name)), places) for name in names], _superseded(folder))
+    manifests = {name: load_manifest(manifest_path(folder, name)) for name in names}
+    found = [_release(each, places, clock=clock, fresh=fresh) for each in manifests.values()]
+    superseded = dict(_superseded(folder, manifests))
+    return build([release for _, release in found], superseded), tuple(gathered for gathered, _ in found)
 
 
-def _release(manifest: Manifest, places: Places) -> Release:
-    gathered = aggregate(store_for(places.store, manifest), manifest)
+def _release(manifest: Manifest, places: Places, *, clock: Clock, fresh: bool) -> tuple[Gathered, Release]:
     folder = places.tables / manifest.release
-    judging = _judging(folder / _SUMMARY, gathered.manifest_sha256)
-    return Release(
+    gathered = gather_table(store_for(places.store, manifest), manifest, folder, clock=clock, fresh=fresh)
+    judging = _judging(folder / _SUMMARY, gathered.aggregate.manifest_sha256)
+    return gathered, Release(
         manifest=manifest,
-        aggregate=gathered,
-        aggregate_sha256=write_aggregate(folder, gathered),
+        aggregate=gathered.aggregate,
+        aggregate_sha256=gathered.sha256,
         judging=judging,
         judging_sha256=None if judging is None else sha256(canonical(judging)),
     )
-
-
-def write_aggregate(folder: Path, gathered: Aggregate) -> str:
-    """Write an aggregate as JSON and Markdown; gives the digest of the first."""
-    data = canonical(gathered)
-    replace_file(folder / "aggregate.json", data)
-    replace_file(folder / "aggregate.md", markdown(gathered).encode())
-    return sha256(data)
 
 
 def _judging(file: Path, manifest_sha256: str) -> JudgingSummary | None:
@@ -78,14 +75,10 @@ def _judging(file: Path, manifest_sha256: str) -> JudgingSummary | None:
     return found
 
 
-def _superseded(releases: Path) -> dict[str, str]:
-    """Give by which other release each was replaced, as manifests say."""
-    return dict(_replaced(releases))
-
-
-def _replaced(releases: Path) -> Iterator[tuple[str, str]]:
+def _superseded(releases: Path, known: Mapping[str, Manifest]) -> Iterator[tuple[str, str]]:
+    """Give by which other release each was replaced, as all manifests say; some are loaded already."""
     for place in sorted(releases.glob("*/manifest.json")):
-        manifest = load_manifest(place)
+        manifest = known.get(place.parent.name) or load_manifest(place)
         if manifest.supersedes is not None:
             yield manifest.supersedes, manifest.release
 

@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 
 from runner.documents.aggregate import Row, Standing
+from runner.documents.facts import Spent
 from runner.documents.judging_summary import JudgingSummary
 from runner.documents.manifest import Manifest
 from runner.outcome import COUNTED, Outcome
@@ -167,30 +168,43 @@ def _mean(values: Sequence[Fraction]) -> Fraction | None:
 
 def _money(rows: Sequence[Row], objective: Mapping[str, str], standing: Standing) -> Money:
     counted = [row for row in rows if row.outcome in COUNTED]
-    times = [None if row.phases.solution is None else row.phases.solution.wall_ms for row in counted]
-    costs = [None if row.phases.solution is None else row.phases.solution.cost_usd for row in counted]
+    solutions = [row.phases.solution or _NOTHING for row in counted]
+    times = [each.wall_ms for each in solutions]
+    costs = [None if each.cost_usd is None else Decimal(each.cost_usd) for each in solutions]
     time = None if None in times or not times else sum(each or 0 for each in times)
-    cost = None if None in costs or not costs else sum((Fraction(each or 0) for each in costs), Fraction(0))
+    whole = _whole_cost(costs)
     wasted = None if standing.voids is None else standing.voids.cost_usd
     return Money(
         time_ms=time,
-        cost=cost,
+        cost=whole,
         time_each=None if time is None else Fraction(time, len(times)),
-        cost_each=None if cost is None else cost / len(costs),
-        per_solve=None if cost is None else cost_per_solve(_paid(counted, objective)),
+        cost_each=None if whole is None else whole / len(costs),
+        per_solve=None if whole is None else cost_per_solve(_paid(counted, costs, objective)),
         wasted=None if wasted is None else Fraction(wasted),
     )
 
 
-def _paid(counted: Iterable[Row], objective: Mapping[str, str]) -> list[Paid]:
+_NOTHING = Spent()
+
+
+def _whole_cost(costs: Sequence[Decimal | None]) -> Fraction | None:
+    """Add up what is known exactly; Decimals hold 28 digits, and add up far quicker than fractions."""
+    return None if None in costs or not costs else Fraction(sum((each or _ZERO for each in costs), _ZERO))
+
+
+_ZERO = Decimal(0)
+
+
+def _paid(counted: Sequence[Row], costs: Sequence[Decimal | None], objective: Mapping[str, str]) -> list[Paid]:
     """Give what each nomination cost; all costs are known."""
-    costs: dict[str, list[tuple[Fraction, bool]]] = {}
-    for row in counted:
-        if row.nomination in objective and row.phases.solution is not None:
-            costs.setdefault(row.nomination, []).append((Fraction(row.phases.solution.cost_usd or 0), row.solved))
+    paid: dict[str, list[Decimal | None]] = {}
+    solved: Counter[str] = Counter()
+    for row, cost in zip(counted, costs, strict=True):
+        if row.nomination in objective:
+            paid.setdefault(row.nomination, []).append(cost)
+            solved[row.nomination] += row.solved
     return [
-        Paid(cost=sum((cost for cost, _ in each), Fraction(0)), solved=sum(won for _, won in each), of=len(each))
-        for each in costs.values()
+        Paid(cost=_whole_cost(each) or Fraction(0), solved=solved[name], of=len(each)) for name, each in paid.items()
     ]
 
 

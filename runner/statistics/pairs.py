@@ -15,7 +15,7 @@ from runner.judging.chance import even_chance
 
 _LARGEST = 1 << 27
 """Bits of the counts of all sums."""
-_DRAWS = 99_999
+_DRAWS = 9_999
 _BYTE = 8
 
 
@@ -48,7 +48,7 @@ def mcnemar(one_alone: int, other_alone: int) -> Fraction:
 def sign_flip(differences: Sequence[Fraction]) -> Fraction:
     """Give the two-sided chance of as large a mean if each difference could as well have the other sign.
 
-    All ways are counted; where differences have so fine a common step that this takes too much, 99,999 ways are drawn
+    All ways are counted; where differences have so fine a common step that this takes too much, 9,999 ways are drawn
     by SHAKE-256 from the differences themselves, and the observed one counts as one more.
     """
     signed = _signed(differences)

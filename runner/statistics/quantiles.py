@@ -3,6 +3,7 @@
 The continued fraction is Lentz's (W. J. Lentz, Appl. Opt. 15, 1976), the quantile is found by halving.
 """
 
+from functools import lru_cache
 from math import exp, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 
@@ -17,6 +18,7 @@ _LARGE = 1e7
 """Degrees of freedom from which t is told from the normal distribution by nothing that is printed."""
 
 
+@lru_cache(maxsize=256)
 def t_quantile(chance: float, degrees: float) -> float:
     """Give the value that Student's t stays below with this chance.
 

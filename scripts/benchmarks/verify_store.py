@@ -18,6 +18,7 @@ from runner.documents.seal import Trial
 from runner.documents.telemetry import Telemetry
 from runner.documents.writing import change, spent
 from runner.host_proofs import keep_copies
+from runner.reports.aggregate import planned
 from runner.schedule import Cell
 from runner.store import Store, store_for
 from runner.working import cores, in_order
@@ -91,21 +92,33 @@ class Maker:
         return trial, digest, grade(self.store, made, digest, run)
 
 
-def make_store(root: Path, attempts: int, *, bulk: int = 0) -> tuple[Store, Manifest]:
-    """Make a store of so many attempts, each solved or not."""
-    each = attempts // CANDIDATES
+def plan_of(attempts: int, nominations: int = 1) -> Manifest:
+    """Give a manifest with so many planned attempts, shared out among candidates and nominations."""
+    each = attempts // CANDIDATES // nominations
     names = [f"candidate-{number}" for number in range(CANDIDATES)]
-    plan = tuple(
-        PlannedAttempt(candidate=name, nomination="slugs", attempt=number)
-        for name in names
-        for number in range(1, each + 1)
-    )
     bare = a_manifest(*names)
-    nominations = tuple(one.model_copy(update={"fixture_sha256": BASE.digest}) for one in bare.nominations)
-    manifest = bare.model_copy(update={"attempts": each, "planned": plan, "nominations": nominations})
+    (one,) = bare.nominations
+    tasks = [one.id, *(f"{one.id}-{number}" for number in range(2, nominations + 1))]
+    return bare.model_copy(
+        update={
+            "attempts": each,
+            "nominations": tuple(one.model_copy(update={"id": task, "fixture_sha256": BASE.digest}) for task in tasks),
+            "planned": tuple(
+                PlannedAttempt(candidate=name, nomination=task, attempt=number)
+                for name in names
+                for task in tasks
+                for number in range(1, each + 1)
+            ),
+        }
+    )
+
+
+def make_store(root: Path, attempts: int, *, bulk: int = 0, nominations: int = 1) -> tuple[Store, Manifest]:
+    """Make a store of so many attempts, each solved or not."""
+    manifest = plan_of(attempts, nominations)
     store = store_for(root, manifest)
     maker = Maker(store=Untold(**{each.name: getattr(store, each.name) for each in fields(store)}), bulk=bulk)
-    cells = [Cell(candidate=one.candidate, nomination=one.nomination, attempt=one.attempt) for one in plan]
+    cells = planned(manifest)
     keep_copies(root / manifest.release, PROOFS)
     made = tuple(in_order(maker, cells, cores()))
     store.journal.write_bytes(b"".join(_journal(made)))

@@ -1,0 +1,198 @@
+"""What is not read again is known to be unchanged: no edit, however it is hidden, leaves a table as it was."""
+
+import ast
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from runner.artifacts import canonical
+from runner.documents.manifest import Manifest
+from runner.outcome import Outcome
+from runner.reports import file_marks, remembering
+from runner.reports.aggregate import aggregate
+from runner.reports.remembering import Gathered, gather_table, kept
+from runner.store import Store
+from tests.unit.runner.evidence_maker import IDLER, SOLVER, Run, a_manifest, a_store, attempt
+from tests.unit.test_project import modules
+
+MANIFEST = a_manifest("solver", "idler", "never")
+TRY = Path("pilot/solver/slugs/attempt-1/try-1")
+
+
+def later() -> int:
+    """Give a time at which all that was just written is old."""
+    return time.time_ns() + 10**10
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = a_store(tmp_path / "store", MANIFEST)
+    for cell in (SOLVER, IDLER):
+        attempt(store, cell, Run())
+    return store
+
+
+def gathered(store: Store, *, clock: Callable[[], int] = later, fresh: bool = False) -> Gathered:
+    found = gather_table(store, MANIFEST, store.root.parent / "tables", clock=clock, fresh=fresh)
+    assert found.aggregate == aggregate(store, MANIFEST), "whatever was read, the table is that of the evidence"
+    written = (store.root.parent / "tables/aggregate.json").read_bytes()
+    assert written == canonical(found.aggregate)
+    return found
+
+
+def test_the_second_time_nothing_is_read_and_the_table_is_the_same(store: Store) -> None:
+    first, second = gathered(store), gathered(store)
+    assert [(each.read, each.kept) for each in (first, second)] == [(3, 0), (0, 3)]
+    assert second.sha256 == first.sha256
+    assert kept(first) == ""
+    assert kept(second).startswith("pilot: 0 attempts read; the files of 3 are as they were when last read (--fresh ")
+    assert gathered(store, fresh=True).read == 3
+
+
+def flipped(file: Path) -> None:
+    """Change a byte, and hide that as well as anybody can without the disk beneath: same size, same times."""
+    before = file.stat()
+    file.chmod(0o644)
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    with file.open("r+b") as opened:
+        opened.write(data)
+    file.chmod(0o444)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = file.stat()
+    assert (after.st_size, after.st_mtime_ns, after.st_ino) == (before.st_size, before.st_mtime_ns, before.st_ino)
+
+
+@pytest.mark.parametrize(
+    "name", ["begun.json", "submission/SEAL.json", "submission/submission.json", "submission/streams/stdout",
+             "submission/candidate.diff", "gradings/grading-1/grading.json", "gradings/grading-1/SEAL.json",
+             "gradings/grading-1/evaluators/hidden.json"],
+)  # fmt: skip
+def test_a_flipped_byte_is_found_also_where_size_and_times_are_as_before(store: Store, name: str) -> None:
+    gathered(store)
+    flipped(store.root / TRY / name)
+    found = gathered(store)
+    assert (found.read, found.aggregate.attempts[0].outcome) == (1, Outcome.MISSING_ARTIFACTS)
+
+
+def _replace(folder: Path) -> None:
+    other = folder / "submission/other"
+    (folder / "submission").chmod(0o755)
+    other.write_bytes(b"forged")
+    other.rename(folder / "submission/candidate.diff")
+
+
+def _add(folder: Path) -> None:
+    (folder / "submission").chmod(0o755)
+    (folder / "submission/more").write_bytes(b"")
+
+
+def _empty_folder(folder: Path) -> None:
+    (folder / "submission").chmod(0o755)
+    (folder / "submission/more").mkdir()
+
+
+def _remove(folder: Path) -> None:
+    (folder / "gradings/grading-1").chmod(0o755)
+    (folder / "gradings/grading-1/policy.json").unlink()
+
+
+def _link(folder: Path) -> None:
+    (folder / "submission").chmod(0o755)
+    (folder / "submission/candidate.diff").rename(folder.parent / "aside")
+    (folder / "submission/candidate.diff").symlink_to(folder.parent / "aside")
+
+
+@pytest.mark.parametrize("change", [_replace, _add, _empty_folder, _remove, _link])
+def test_whatever_is_changed_below_an_attempt_is_read_again(store: Store, change: Callable[[Path], None]) -> None:
+    gathered(store)
+    change(store.root / TRY)
+    assert gathered(store).read == 1
+
+
+def test_a_further_try_is_read_and_nothing_else(store: Store) -> None:
+    gathered(store)
+    attempt(store, SOLVER, Run(tests=False), number=2)
+    assert gathered(store).read == 1
+
+
+def test_an_attempt_that_was_never_run_is_read_once_it_was(store: Store) -> None:
+    assert gathered(store).aggregate.attempts[2].outcome is Outcome.MISSING_ARTIFACTS
+    attempt(store, SOLVER.__class__(candidate="never", nomination="slugs", attempt=1), Run())
+    found = gathered(store)
+    assert (found.read, found.aggregate.attempts[2].outcome) == (1, Outcome.COMPLETED)
+
+
+def test_what_judges_and_people_add_changes_no_row_and_reads_nothing_again(store: Store) -> None:
+    gathered(store)
+    for name in ("judges/one/more.json", "manual-reviews/ann.json"):
+        place = store.root / TRY / name
+        place.parent.mkdir(parents=True)
+        place.write_bytes(b"{}")
+    assert gathered(store).read == 0
+
+
+def test_files_that_are_too_young_to_be_known_again_are_not_remembered(store: Store) -> None:
+    assert gathered(store, clock=time.time_ns).read == 3
+    assert gathered(store).read == 2  # all but the one that has no files
+    assert gathered(store).read == 0
+
+
+def test_a_folder_of_nearly_the_same_name_stands_for_no_attempt(store: Store) -> None:
+    attempts = store.root / "pilot/solver/slugs"
+    (attempts / "attempt-01").mkdir()
+    gathered(store)
+    flipped(store.root / TRY / "begun.json")
+    assert gathered(store).read == 1
+
+
+@pytest.mark.parametrize("name", ["aggregate.json", "read.json"])
+@pytest.mark.parametrize("data", [b"", b"{}", None])
+def test_what_was_written_down_and_is_not_that_any_more_is_not_believed(
+    store: Store, name: str, data: bytes | None
+) -> None:
+    gathered(store)
+    file = store.root.parent / "tables" / name
+    if data is None:
+        file.write_bytes(file.read_bytes().replace(b"completed", b"void").replace(b"cleanroom", b"other"))
+    else:
+        file.write_bytes(data)
+    assert gathered(store).read == 3
+
+
+def test_other_code_reads_everything_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    gathered(store)
+    monkeypatch.setattr(remembering, "_code", lambda: "0" * 64)
+    assert gathered(store).read == 3
+
+
+def test_another_plan_reads_everything_again(store: Store) -> None:
+    gathered(store)
+    other: Manifest = MANIFEST.model_copy(update={"supersedes": "older"})
+    found = gather_table(
+        a_store(store.root, other), other, store.root.parent / "tables", clock=later
+    )  # fmt: skip
+    assert (found.read, found.kept) == (3, 0)
+
+
+def test_without_find_everything_is_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    gathered(store)
+    for program in ("/nonexistent", "/bin/false"):
+        monkeypatch.setattr(file_marks, "FIND", program)
+        assert gathered(store).read == 2, "all but the one that has no folder"
+
+
+def test_verifying_and_publishing_know_nothing_of_what_is_remembered() -> None:
+    users = {path for path, tree in modules() if {"remembering", "file_marks"} & names(tree)}
+    assert users == {
+        "runner/cli/evidence.py", "runner/cli/report.py", "runner/reports/remembering.py",
+        "runner/reports/report_gathering.py",
+    }  # fmt: skip
+
+
+def names(tree: ast.Module) -> set[str]:
+    modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    return {part for module in modules for part in module.split(".")}
