@@ -6,6 +6,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from evaluators.model import Assurance
+from runner.documents.norms import NormsMean
 from runner.statistics.rates import Rate, Tried
 from runner.statistics.separation import Comparison
 from runner.statistics.spending import CostPerSolve
@@ -179,6 +180,8 @@ class Contender:
     solving: Solving
     assurance: Mapping[Assurance, int]
     """Of how many verdicts, the weakest of each."""
+    norms: NormsMean | None
+    """How changes were made, beside what they achieved; None: the release measures that nowhere."""
     happenings: tuple[Happening, ...]
     attempts: tuple[AttemptLine, ...]
     evidence_sha256: str

@@ -9,17 +9,7 @@ from runner.reports.marks import UNKNOWN
 from runner.reports.report import Contender, Place, Report
 from runner.reports.report_figures import MOST, NARROW, WIDE, Figure, drawn, forest, priced, scatter
 from runner.reports.report_method import METHOD, digests, evidence_rule, report_notes, too_many
-from runner.reports.report_tables import (
-    Cell,
-    Table,
-    attempts,
-    evidence_of,
-    reasons_of,
-    repeats,
-    results,
-    solving,
-    spending,
-)
+from runner.reports.report_tables import Cell, Table, attempts, evidence_of, reasons_of, summaries
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """Nothing is loaded from anywhere, whatever a name in the table holds."""
@@ -70,13 +60,10 @@ def _body(report: Report) -> Iterator[str]:
 
 def _sections(report: Report) -> Iterator[tuple[str, str, list[str]]]:
     """Give each section's id, title and lines."""
-    shown = drawn(report.rows)
-    first, rates, costs, again = results(report), solving(report), spending(report), repeats(report)
-    yield first.id, first.title, [*_table(first)]
-    yield rates.id, rates.title, [*_forest(report, len(shown)), *_table(rates)]
-    yield costs.id, costs.title, [*_scatter(report), *_table(costs)]
-    if again is not None:
-        yield again.id, again.title, [*_table(again)]
+    figures = {"solving": _forest, "spending": _scatter}
+    for table in summaries(report):
+        drawing = figures[table.id](report) if table.id in figures else ()
+        yield table.id, table.title, [*drawing, *_table(table)]
     told = [each.contender for each in report.rows if each.contender.happenings]
     if told:
         yield "happened", "What happened", [line for each in told for line in _happened(each)]
@@ -141,11 +128,11 @@ def _content(cell: Cell) -> str:
     return text + "".join(f' <span class="below">{escape(line)}</span>' for line in cell.below)
 
 
-def _forest(report: Report, most: int) -> Iterator[str]:
+def _forest(report: Report) -> Iterator[str]:
     rows = drawn(report.rows)
     if rows:
         about = "Each candidate's solve rate, with the interval that holds it at 95%."
-        more = f" The first {MOST} rows are drawn." if most == MOST else ""
+        more = f" The first {MOST} rows are drawn." if len(rows) == MOST else ""
         yield from _figure([forest(rows, wide) for wide in (WIDE, NARROW)], about + more, report)
 
 

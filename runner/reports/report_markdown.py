@@ -6,17 +6,7 @@ from runner.reports import report_words as words
 from runner.reports.marks import UNKNOWN, cell, linked_table
 from runner.reports.report import Contender, Report
 from runner.reports.report_method import METHOD, digests, evidence_rule, report_notes, too_many
-from runner.reports.report_tables import (
-    Cell,
-    Table,
-    attempts,
-    evidence_of,
-    reasons_of,
-    repeats,
-    results,
-    solving,
-    spending,
-)
+from runner.reports.report_tables import Cell, Table, attempts, evidence_of, reasons_of, summaries
 
 
 def report_markdown(report: Report) -> str:
@@ -26,7 +16,7 @@ def report_markdown(report: Report) -> str:
         "",
         cell(" ".join(words.lede(report))),
         *(f"\n**{cell(note)}.**" for note in report_notes(report)),
-        *(line for table in _tables(report) for line in _table(table)),
+        *(line for table in summaries(report) for line in _table(table)),
         *_happenings(report),
         *_attempts(report),
         *_evidence(report),
@@ -34,14 +24,6 @@ def report_markdown(report: Report) -> str:
         *(f"- {cell(each)}" for each in METHOD),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _tables(report: Report) -> Iterator[Table]:
-    yield results(report)
-    yield solving(report)
-    yield spending(report)
-    if (found := repeats(report)) is not None:
-        yield found
 
 
 def _section(title: str) -> Iterator[str]:

@@ -84,6 +84,7 @@ def contender(release: Frozen, standing: Standing, rows: Sequence[Row], judging:
         money=_money(rows, release.objective, standing),
         solving=solving,
         assurance=Counter(row.assurance for row in rows if row.assurance is not None),
+        norms=standing.norms,
         happenings=tuple(_happenings(rows, lines)),
         attempts=lines,
         evidence_sha256=_evidence(rows, lines),

@@ -213,6 +213,39 @@ def _repeats(each: Contender, numbers: list[int]) -> Iterator[Cell]:
             yield _percent(None if passed is None else passed.always, link)
 
 
+def norms(report: Report) -> Table | None:
+    """Give the table of norms; None where no release measures them."""
+    if all(row.contender.norms is None for row in report.rows):
+        return None
+    return Table(
+        id="norms",
+        title="Norms",
+        caption="How changes were made, beside what they achieved: 1 is best. They change no outcome and no order.",
+        head=("Candidate", "Norms, solved", "Solved attempts", "Norms, all", "Attempts"),
+        rows=tuple(tuple(_norms(row.contender)) for row in report.rows),
+    )
+
+
+def _norms(each: Contender) -> Iterator[Cell]:
+    found, link = each.norms, evidence_of(each)
+    yield _named(each)
+    for score, of in (
+        () if found is None else ((found.solved, found.solved_count), (found.counted, found.counted_count))
+    ):
+        yield Cell(text=score or UNKNOWN, value=None if score is None else float(score), link=link)
+        yield Cell(text=str(of), value=of, link=link)
+    if found is None:
+        yield from [Cell(text=UNKNOWN)] * 4
+
+
+def summaries(report: Report) -> Iterator[Table]:
+    """Give every table that has a row a candidate, in the order of the report."""
+    yield results(report)
+    yield solving(report)
+    yield spending(report)
+    yield from (found for found in (repeats(report), norms(report)) if found is not None)
+
+
 def attempts(report: Report) -> Table | None:
     """Give the table of attempts; None where there are more than a page should hold."""
     if report.attempts > MOST_ATTEMPTS:
