@@ -33,7 +33,7 @@ from runner.working import cores, in_order, is_much
 
 SCHEMAS = Path("schemas")
 
-NOT_REBUILT = "base + patch were not put together again: the frozen bases were not at hand"
+NOT_REBUILT = "base + patch were not put together, nor a judging planned, again: the frozen bases were not at hand"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

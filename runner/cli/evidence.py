@@ -17,7 +17,7 @@ from runner.cli.telling import hint
 from runner.documents.aggregate import Aggregate
 from runner.documents.manifest import Manifest
 from runner.errors import DocumentError, VerificationError
-from runner.freezer import RELEASES, NotFrozenError, load_frozen
+from runner.freezer import RELEASES, Frozen, NotFrozenError, load_frozen
 from runner.freezing import find_records
 from runner.inputs import Inputs, load_inputs
 from runner.reference_system.verify import verify_reference_release
@@ -34,6 +34,7 @@ from runner.store import Store, store_for
 from runner.verification.kinds import UNSIGNED, ReleaseKind, release_kind
 from runner.verification.model import Finding
 from runner.verification.rebuilding import Rebuilder
+from runner.verification.rejudging import Rejudged, rejudge
 from runner.verify import committed_schemas, verify_release
 from sandbox.git import scratch_repository
 
@@ -106,11 +107,13 @@ def _stored(settings: Settings, given: Elsewhere, *, rebuild: bool) -> _Verified
     inputs, manifest, store = find_evidence(settings)
     _check_records(inputs, manifest)
     trust = read_trust(given.keys, own_pins(host_keys(settings.config)))
-    with _rebuilder(settings, wanted=rebuild) as applied:
+    with _at_hand(settings, wanted=rebuild) as frozen:
+        applied = None if frozen is None else _rebuilder(frozen)
         report = verify_release(store, manifest, schemas=committed_schemas(), rebuild=applied, trust=trust)
+        judged = Rejudged() if frozen is None else rejudge(settings, frozen, store)
     return _Verified(
-        findings=report.findings,
-        notes=(*report.unfinished, *report.unchecked),
+        findings=(*report.findings, *judged.findings),
+        notes=(*report.unfinished, *report.unchecked, *judged.unchecked),
         counted=f"{report.folders} sealed folders, {report.files} files",
         what="evidence",
     )
@@ -173,16 +176,20 @@ def _check_records(inputs: Inputs, manifest: Manifest) -> None:
 
 
 @contextmanager
-def _rebuilder(settings: Settings, *, wanted: bool) -> Iterator[Rebuilder | None]:
-    """Give what puts base and patch together, in a repository that is thrown away: verifying writes nothing."""
+def _at_hand(settings: Settings, *, wanted: bool) -> Iterator[Frozen | None]:
+    """Give the frozen release with a repository that is thrown away: verifying writes nothing."""
     if not wanted:
         yield None
         return
     with scratch_repository() as scratch:
-        frozen = load_frozen(settings, scratch=scratch)
-        # All of them now: helpers of this process find them in the repository, and are told what they are.
-        bases = {each.id: frozen.base(each.id) for each in frozen.manifest.nominations}
-        yield Rebuilder(frozen.workbench.repository, bases.__getitem__)
+        yield load_frozen(settings, scratch=scratch)
+
+
+def _rebuilder(frozen: Frozen) -> Rebuilder:
+    """Give what puts base and patch together."""
+    # All bases now: helpers of this process find them in the repository, and are told what they are.
+    bases = {each.id: frozen.base(each.id) for each in frozen.manifest.nominations}
+    return Rebuilder(frozen.workbench.repository, bases.__getitem__)
 
 
 @click.command()

@@ -11,7 +11,8 @@ from runner.cli.names import CANDIDATE, NOMINATION
 from runner.cli.privilege import need_keeper
 from runner.cli.telling import tell
 from runner.freezer import load_frozen
-from runner.judging.phase import Done, Wanted, hold, open_hearing
+from runner.judging.opening import Wanted, open_hearing
+from runner.judging.phase import Done, hold
 from runner.judging.ratings import StatsMissingError
 from runner.judging.rehearsal import rehearse_judging
 from runner.judging.tables import write_summary

@@ -9,8 +9,8 @@ from runner.config import PhaseLimits
 from runner.documents.writing import decimal_text
 from runner.dry_run import unit_shown
 from runner.judging.key import asking_id, secrets_of
+from runner.judging.opening import Hearing
 from runner.judging.packet import packet_digest, refusal
-from runner.judging.phase import Hearing
 from runner.judging.planning import Question
 from runner.judging.programs import agent_of, task_of
 from runner.judging.sitting import spoken

@@ -1,6 +1,6 @@
 """What judges said, held against what it is about: submissions, packets, prompts, ledgers, and the answers read again.
 
-What is not checked: that the plan is the one which follows from the submissions, since that needs their trees.
+That plans and packets are those which follow from the submissions needs their trees: runner/verification/rejudging.py.
 """
 
 from collections.abc import Iterator
