@@ -6,7 +6,8 @@ Here nothing was taken out of the tree before: the room alone has to hold.
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -103,7 +104,7 @@ def booth(
                 routes={"r": Route(id="r", scripted="config/scenarios", amendments=("include_usage",))},
                 base_urls={"r": provider.base_url},
                 credential=lambda _: None,
-                limits=LIMITS,
+                limits=replace(LIMITS, wall=timedelta(minutes=5)),
                 bundles=bundles,
             ),
             provider,
