@@ -5,7 +5,7 @@ import errno
 import os
 from pathlib import Path
 
-_RENAME_NOREPLACE = 1
+_RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
 _AT_FDCWD = -100
 
 
@@ -54,6 +54,13 @@ class Disk:
         if code not in {errno.EINVAL, errno.ENOSYS}:
             raise OSError(code, os.strerror(code), str(target))
         rename_plain(source, target)
+
+    def exchange(self, one: Path, other: Path) -> None:
+        """Let two names change places at once; both must be there."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) != 0:
+            code = ctypes.get_errno()
+            raise OSError(code, os.strerror(code), str(other))
 
     def remove(self, path: Path) -> None:
         """Remove a file."""

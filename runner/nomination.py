@@ -83,7 +83,7 @@ def load_nomination(folder: Path) -> Nomination:
     by_path = {file.path: file for file in files}
     document = _needed(by_path.get(DOCUMENT), folder / DOCUMENT)
     name = file_name(document.place)
-    spec = validate(NominationSpec, parse_toml(document.read(), name), name)
+    spec = parse_spec(document.read(), name)
     prompt = read_prompt(_needed(by_path.get(PROMPT), folder / PROMPT))
     nomination = Nomination(
         spec=spec,
@@ -96,6 +96,15 @@ def load_nomination(folder: Path) -> Nomination:
     if problems := tuple(_misplaced(nomination)):
         raise DocumentErrors(errors=problems)
     return nomination
+
+
+def parse_spec(data: bytes, file: str) -> NominationSpec:
+    """Read a nomination's document.
+
+    Raises:
+        DocumentError, DocumentErrors: it is none.
+    """
+    return validate(NominationSpec, parse_toml(data, file), file)
 
 
 def nomination_digest(nomination: Nomination) -> str:
@@ -140,7 +149,8 @@ def _misplaced(nomination: Nomination) -> Iterator[DocumentError]:
     if has_fixture != wants_fixture:
         found = "files in fixture/" if has_fixture else "no file in fixture/"
         expected = f"{'some' if wants_fixture else 'none'} beside kind = {spec.fixture.kind!r}"
-        yield _wrong(file, "fixture", found, expected, "choose one source for the fixture")
+        mend = f"run: runner snapshot {spec.id}" if spec.snapshot else "choose one source for the fixture"
+        yield _wrong(file, "fixture", found, expected, mend)
     patches, wanted = len(nomination.below(SOLUTION)), int(isinstance(spec.solution, PatchSolution))
     if patches != wanted:
         expected = f"{wanted} beside kind = {spec.solution.kind!r}"

@@ -83,11 +83,16 @@ def _changed(member: Member | None, change: Replacement, field: str, file: str) 
 
 def _diff(before: Mapping[bytes, Member], after: Mapping[bytes, Member]) -> Iterator[bytes]:
     for path in sorted(after):
-        old, new = before[path].data, after[path].data
-        if old != new:
-            name = path.decode("utf-8", "replace")
-            lines = difflib.unified_diff(_lines(old), _lines(new), f"a/{name}", f"b/{name}")
-            yield from (_ended(line).encode("utf-8", "surrogateescape") for line in lines)
+        yield from shown_difference(path, before[path].data, after[path].data)
+
+
+def shown_difference(path: bytes, old: bytes | None, new: bytes) -> Iterator[bytes]:
+    """Give the lines of a unified diff of one file, which without old bytes is new; none where nothing differs."""
+    if old != new:
+        name = path.decode("utf-8", "replace")
+        begins = "/dev/null" if old is None else f"a/{name}"
+        lines = difflib.unified_diff(_lines(old or b""), _lines(new), begins, f"b/{name}")
+        yield from (_ended(line).encode("utf-8", "surrogateescape") for line in lines)
 
 
 def _lines(data: bytes) -> list[str]:

@@ -37,17 +37,21 @@ _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
 }
 _SETTINGS = (
     "core.attributesFile=/dev/null",
+    "core.commitGraph=false",  # what others derived from objects is not asked; the objects are
     "core.hooksPath=/dev/null",
+    "core.multiPackIndex=false",
     "core.protectNTFS=true",  # the default, and what stock git holds our patches against
     "core.protectHFS=false",
     "core.quotePath=true",
     "core.compression=1",
     "fastimport.unpackLimit=0",  # one pack: loose objects cost twice as long
     "gc.auto=0",
+    "protocol.allow=never",  # nothing is ever fetched
 )
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 _ROOMY = 4 << 30

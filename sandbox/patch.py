@@ -162,11 +162,12 @@ class _Base:
 
     def _folder(self, name: str) -> dict[bytes, tuple[bytes, str]]:
         if name not in self._opened:
-            self._opened[name] = dict(_parse_tree(self._reader.read(name, b"tree")))
+            self._opened[name] = dict(parse_tree(self._reader.read(name, b"tree")))
         return self._opened[name]
 
 
-def _parse_tree(content: bytes) -> Iterator[tuple[bytes, tuple[bytes, str]]]:
+def parse_tree(content: bytes) -> Iterator[tuple[bytes, tuple[bytes, str]]]:
+    """Give what a tree object names: each name with its mode and its object."""
     at = 0
     while at < len(content):
         space = content.index(b" ", at)

@@ -8,6 +8,8 @@ import click
 from click.shell_completion import CompletionItem
 
 _COMMANDS = {
+    "init": ("runner.cli.init", "Begin a bench, or a nomination from a repository's history."),
+    "snapshot": ("runner.cli.snapshot", "Make fixtures again, from their repository's history."),
     "doctor": ("runner.cli.doctor", "Say line by line what this host can hold."),
     "lint": ("runner.cli.plan", "Check a release configuration and its nominations."),
     "validate": ("runner.cli.validate", "Prove nominations before money is spent on them."),

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag, field_validator, model_validator
 
 from runner.documents.model import Document, Identifier, Integrity, Sha256, Shape
+from runner.documents.snapshot import Snapshot
 from runner.fields import ChangeRule, FolderPath, Line, RelativePath, refusal
 from runner.judges import AnchoredCriterion
 from sandbox.spec import MIB
@@ -301,6 +302,8 @@ class NominationSpec(Document):
     """Where the work comes from."""
     fixture: Fixture = FolderFixture(kind="folder")
     """What the candidate finds."""
+    snapshot: Annotated[Snapshot | None, Field(exclude=True)] = None
+    """How `runner snapshot` makes the files in `fixture/` of a repository's history. Null: they are as they are."""
     seed: RelativePath | None = None
     """A JSON file of `private/` that says which bugs are planted in the fixture: exact replacements (`changes`, each
     with `file`, `find` that stands there exactly once, `replace`), and where their diff is laid for a reviewer
@@ -345,4 +348,10 @@ class NominationSpec(Document):
             raise refusal("'target_files' in mode single-shot", "name the files that the answer replaces")
         if "{node}" in self.public_tests.command and not isinstance(self.toolchain, NodeToolchain):
             raise refusal("'{node}' beside a toolchain of kind 'node' alone", "add a [toolchain] of that kind")
+        return self
+
+    @model_validator(mode="after")
+    def _snapped_into_a_folder(self) -> Self:
+        if self.snapshot is not None and not isinstance(self.fixture, FolderFixture):
+            raise refusal("'snapshot' beside a fixture of kind 'folder' alone", "remove one of the two")
         return self
