@@ -85,6 +85,16 @@ class PytestSuite:
             rounds.append((run.disguise, run.transcript))
         return calibration_document(calibrate(rounds))
 
+    def run_plainly(self, submission: Submission, bench: Bench) -> Run:
+        """Run the suite once without twins: who asks decides about nothing by it, and nobody forges the answer.
+
+        Raises:
+            EvaluatorError, SandboxError: a fault, before submitted code started.
+        """
+        run, printed = self._run((), (), submission, bench)
+        check_it_started(run, printed)
+        return run
+
     def calibrated(self, frozen: object) -> "PytestSuite":
         """Give the suite with what `calibrate` gave at freeze; None leaves it as it is.
 

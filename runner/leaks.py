@@ -33,14 +33,15 @@ def private_names(nomination: Nomination) -> set[str]:
     for file in nomination.below(PRIVATE):
         base = file.path.rpartition("/")[2]
         names |= {base, base.removesuffix(".py")}
-        names |= _test_names(file.read()) if base.endswith(".py") and file.size <= MIB else set()
+        names |= test_names(file.read()) if base.endswith(".py") and file.size <= MIB else set()
     public: set[str] = set()
     for file in (*nomination.below(PUBLIC), *nomination.below(FIXTURE)):
         base = file.path.rpartition("/")[2]
         public |= {base, base.removesuffix(".py")}
-        public |= _test_names(file.read()) if base.endswith(".py") and file.size <= MIB else set()
+        public |= test_names(file.read()) if base.endswith(".py") and file.size <= MIB else set()
     return {name for name in names - public if len(name) >= _SHORTEST_NAME}
 
 
-def _test_names(source: bytes) -> set[str]:
+def test_names(source: bytes) -> set[str]:
+    """Give the names of the tests that a module defines."""
     return {name.decode("utf-8", "replace") for name in _TEST_NAME.findall(source)}

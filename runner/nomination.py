@@ -20,6 +20,9 @@ PROBES = ("wrong", "half", "alternative")
 UNFROZEN = frozenset({*PROBES, "records", "README.md"})
 """What never enters a nomination's digest: provenance, and what only people read."""
 
+DRAFT = "DRAFT:"
+"""How a prompt begins that its author has yet to finish."""
+
 PROMPT_BYTES = 64 * 1024
 PATCH_SUFFIX = ".patch"
 _BEGIN = b"diff --git "

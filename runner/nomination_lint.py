@@ -17,7 +17,7 @@ from runner.finding import Finding, Subject
 from runner.fixture import never_in_a_fixture
 from runner.leaks import leaks
 from runner.node_lock import NodeLock
-from runner.nomination import FIXTURE, PROBES, PUBLIC, SOLUTION, Nomination, parted
+from runner.nomination import DRAFT, FIXTURE, PROBES, PUBLIC, SOLUTION, Nomination, parted
 from runner.parsing import file_name
 from runner.pins import pins
 from runner.rules import matcher
@@ -88,6 +88,7 @@ def lint_nomination(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
     yield from _evaluators(nomination, aids)
     yield from leaks(nomination)
     yield from pins(nomination)
+    yield from _draft(nomination)
     yield from _rules(nomination)
     yield from _steering(nomination)
     yield from _program(nomination)
@@ -129,6 +130,12 @@ def _believed(spec: EvaluatorSpec) -> tuple[str, str]:
         return "the speed-up is what a program says of itself", "write a plan, and time it by protocol 'paired-v2'"
     mend = "write a driver ('program') that reaches the submission through an adapter"
     return "submitted code can end with status 0 whenever it likes", mend
+
+
+def _draft(nomination: Nomination) -> Iterator[Finding]:
+    if nomination.prompt.lstrip().startswith(DRAFT):
+        mend = "rewrite it in your own words, and delete that line"
+        yield Subject(file=nomination.file).error("prompt", f"its first line says {DRAFT}", mend)
 
 
 def _rules(nomination: Nomination) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Folders that people work in, replaced at once: at every moment the old one or the new one is there, and whole.
+"""Folders that people work in, written at once: at every moment the old one or the new one is there, and whole.
 
 Evidence is never written like this.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from runner.disk import DISK, Disk
-from runner.durable import TEMPORARY, leftovers, locked, settle, settle_name, write_file
+from runner.durable import TEMPORARY, leftovers, locked, make_folders, settle, settle_name, unfinished, write_file
 from runner.errors import StorageError
 from runner.members import Member
 
@@ -33,14 +33,30 @@ def replace_tree(final: Path, beside: Path, members: Iterable[Member], *, disk: 
         raise StorageError(file=str(final), found=error.strerror or str(error)) from error
 
 
+def new_tree(final: Path, members: Iterable[Member], *, disk: Disk = DISK) -> None:
+    """Write a folder under a name that must be free: whole or not at all.
+
+    Raises:
+        SealTakenError: the name is taken; what stands there is left as it is.
+        StorageError: the disk failed or is full.
+    """
+    make_folders(final.parent, disk=disk)
+    with unfinished(final.parent, final.name, disk=disk) as temporary:
+        _write(temporary, members, disk)
+
+
+def _write(folder: Path, members: Iterable[Member], disk: Disk) -> None:
+    for member in members:
+        path = member.path.decode()
+        write_file(folder, path, member.data, disk=disk)
+        (folder / path).chmod(0o755 if member.executable else 0o644)
+    settle(folder, writable=True, disk=disk)
+
+
 def _replace(final: Path, temporary: Path, members: Iterable[Member], disk: Disk) -> None:
     disk.make_folder(temporary, 0o755)
     try:
-        for member in members:
-            path = member.path.decode()
-            write_file(temporary, path, member.data, disk=disk)
-            (temporary / path).chmod(0o755 if member.executable else 0o644)
-        settle(temporary, writable=True, disk=disk)
+        _write(temporary, members, disk)
         if final.is_dir():
             disk.exchange(temporary, final)
         else:

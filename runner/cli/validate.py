@@ -34,11 +34,16 @@ def validate(config: Path | None, *, nominations: tuple[str, ...], repeats: int,
     need_keeper()
     broken = 0
     for validated in validate_release(settings, nominations, repeats, tell, only_stale=stale):
-        why = tuple(problems(validated.certificate))
-        broken += bool(why)
-        for line in [json.dumps(_facts(validated, why))] if as_json else _lines(validated, why):
-            click.echo(line)
+        broken += not show(validated, as_json=as_json)
     return 1 if broken else 0
+
+
+def show(validated: Validated, *, as_json: bool) -> bool:
+    """Print what came of one nomination, and say whether it is proven."""
+    why = tuple(problems(validated.certificate))
+    for line in [json.dumps(_facts(validated, why))] if as_json else _lines(validated, why):
+        click.echo(line)
+    return not why
 
 
 def _lines(validated: Validated, why: tuple[str, ...]) -> Iterator[str]:

@@ -48,7 +48,7 @@ def needed(snapshot: Snapshot) -> Matcher:
     wanted, kept = matcher(tuple(rule for each in rules for rule in each)), _keeper(whole)
     shown = {path.encode() for path in (() if whole.review_diff is None else whole.review_diff.paths)}
     strip = whole.strip or 0
-    return lambda path: (wanted(path) and kept(path)) or _stripped(path, strip) in shown
+    return lambda path: (wanted(path) and kept(path)) or stripped(path, strip) in shown
 
 
 def snap(snapshot: Snapshot, trees: Trees, origin: str) -> Snapped:
@@ -100,7 +100,7 @@ def _taken(whole: Snapshot, trees: Trees, layer: Layer, origin: str) -> tuple[li
             raise _refused(origin, "snapshot.strip", found, "longer paths alone", "strip less, or narrow the paths")
     orders = {path for path in chosen if never_in_a_fixture(path) and kept(path)}
     members = trees.members(commit, lambda path: wanted(path) and kept(path) and path not in orders)
-    return [replace(each, path=_stripped(each.path, strip)) for each in members], orders
+    return [replace(each, path=stripped(each.path, strip)) for each in members], orders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,24 +113,29 @@ class _Keeper:
     paths: Matcher
 
     def __call__(self, path: bytes) -> bool:
-        left = _stripped(path, self.strip)
+        left = stripped(path, self.strip)
         *above, name = left.split(b"/")
         is_named = any(fnmatchcase(name, glob) for glob in self.names) or not self.folders.isdisjoint(above)
         return not is_named and not self.paths(left)
 
 
 def _keeper(whole: Snapshot) -> Matcher:
-    rules = whole.exclude or ()
+    return keeper(whole.exclude or (), whole.strip or 0)
+
+
+def keeper(rules: tuple[str, ...], strip: int = 0) -> Matcher:
+    """Give what says that a path is not excluded by these rules."""
     inner = [rule for rule in rules if "/" in rule[:-1]]
     return _Keeper(
-        strip=whole.strip or 0,
+        strip=strip,
         names=tuple(rule.encode() for rule in rules if "/" not in rule),
         folders=frozenset(rule[:-1].encode() for rule in rules if rule.endswith("/") and rule not in inner),
         paths=matcher(tuple(inner)),
     )
 
 
-def _stripped(path: bytes, parts: int) -> bytes:
+def stripped(path: bytes, parts: int) -> bytes:
+    """Give a path without its leading parts."""
     return b"/".join(path.split(b"/")[parts:])
 
 
@@ -159,8 +164,8 @@ def _lay_diff(placed: dict[bytes, Member], review: ReviewDiff, whole: Snapshot, 
         raise _refused(origin, "snapshot.review_diff.file", found, "a free path", "choose another")
     shown = {path.encode() for path in review.paths}
     rules = matcher(whole.paths or ("**",))
-    before = trees.members(review.base, lambda path: rules(path) and _stripped(path, strip) in shown)
-    old = {_stripped(member.path, strip): member.data for member in before}
+    before = trees.members(review.base, lambda path: rules(path) and stripped(path, strip) in shown)
+    old = {stripped(member.path, strip): member.data for member in before}
     parts: list[bytes] = []
     for path in sorted(shown):
         if path not in placed:

@@ -21,18 +21,22 @@ def told_away(nomination: Nomination, fixture: Fixture, solution: Solution) -> I
     Names of the fix that are part of what is asked for stand in the nomination's `tells`.
     """
     yield from (str(found.message) for found in leaks(nomination))
-    prompt, allowed = nomination.prompt, {*nomination.spec.tells, *dir(builtins)}
-    before = _words(fixture.contents.get(entry.sha256) for entry in fixture.entries if entry.sha256)
-    after = _words(
+    prompt = nomination.prompt
+    before = (fixture.contents.get(entry.sha256) for entry in fixture.entries if entry.sha256)
+    after = (
         solution.change.blobs(entry.sha256)
         for entry in solution.change.entries
         if entry.kind is Kind.FILE and entry.sha256 is not None
     )
-    brought = after - before - allowed
-    for word in sorted(brought & set(_WORD.findall(prompt))):
-        if "_" in word or not word.islower():
-            yield f"the prompt names {word}, which the fix brings into the code"
+    for word in sorted((brought(before, after) - {*nomination.spec.tells}) & set(_WORD.findall(prompt))):
+        yield f"the prompt names {word}, which the fix brings into the code"
     yield from (f"the prompt names {commit}, which looks like a commit" for commit in _COMMIT.findall(prompt))
+
+
+def brought(before: Iterator[bytes], after: Iterator[bytes]) -> set[str]:
+    """Give the names that a fix brings into the code; words of the language, and plain ones, are none."""
+    new = _words(after) - _words(before) - {*dir(builtins)}
+    return {word for word in new if "_" in word or not word.islower()}
 
 
 def _words(files: Iterator[bytes]) -> set[str]:

@@ -55,11 +55,28 @@ def validate_release(
         stages = Stages(sandbox=sandbox, workbench=workbench, limits=inputs.config.limits)
         locales = (locales_mount(sandbox),)
         for each in todo:
-            place = ground(each, stages.staged(each), workbench.repository, locales)
-            certificate = validate(place, repeats, tell)
-            path = _place(each)
-            replace_file(path, canonical(certificate))
-            yield Validated(certificate=certificate, path=path)
+            yield prove(each, stages, locales, repeats, tell)
+
+
+def prove(
+    prepared: PreparedNomination,
+    stages: Stages,
+    locales: tuple[Mount, ...],
+    repeats: int,
+    tell: Callable[[str], None],
+) -> Validated:
+    """Validate one nomination in a clean room that is open, and leave its certificate with it.
+
+    Raises:
+        UsageError, DocumentErrors: it has no folder, or evaluators that do not work on its solution.
+        EvaluatorError, SandboxError: a fault.
+        StorageError: the certificate cannot be written.
+    """
+    path = _place(prepared)
+    place = ground(prepared, stages.staged(prepared), stages.workbench.repository, locales)
+    certificate = validate(place, repeats, tell)
+    replace_file(path, canonical(certificate))
+    return Validated(certificate=certificate, path=path)
 
 
 def prove_release(settings: Settings, tell: Callable[[str], None]) -> None:
