@@ -35,7 +35,7 @@ def _value(value: object) -> str:
         case bool() | int():
             return json.dumps(value)
         case str():
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+            return _text(value)
         case list() | tuple():
             parts = [_value(each) for each in value]
             short = f"[{', '.join(parts)}]"
@@ -45,4 +45,9 @@ def _value(value: object) -> str:
 
 
 def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+    return key if _BARE.fullmatch(key) else _text(key)
+
+
+def _text(text: str) -> str:
+    """Write a basic string: as JSON does, but for one letter more that must be escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
