@@ -19,6 +19,7 @@ from runner.settings import host_settings, own_checkout
 from runner.validating.validation import ROUNDS
 
 _BENCH = "bench"
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 
 
 class _Init(click.Group):
@@ -64,7 +65,7 @@ def bench(folder: Path) -> None:
 @click.option("--prompt", type=click.Path(path_type=Path), help="The task in your own words, instead of a draft.")
 @click.option("--licence", help="Of the repository, such as MIT.")
 @click.option(
-    "--repeats", type=click.IntRange(1, 1000), default=ROUNDS, show_default=True, help="Rounds of validation."
+    "--repeats", type=click.IntRange(0, 1000), default=ROUNDS, show_default=True, help="Rounds of validation; 0: none."
 )
 @click.option("--untried", is_flag=True, help="Run nothing: what the tests say is then not known. Needs no privilege.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
@@ -93,6 +94,8 @@ def nomination(  # noqa: PLR0913 - each is an option of the command
     do. It ends with 0 if the nomination is proven, and with 1 if it is not yet.
     """
     repository = Path(origin[0])
+    if name is not None and not _ID.fullmatch(name):
+        raise UsageError(f"{name!r} is no id: small letters, digits and . _ -, with a letter or digit first")
     asked = Asked(
         id=name or _usual(repository, origin[1]),
         repository=repository,
@@ -108,10 +111,10 @@ def nomination(  # noqa: PLR0913 - each is an option of the command
     )
     if not untried:
         need_keeper()
-    made = make_nomination(host_settings(config), asked, 0 if untried else repeats, _tell)
+    made = make_nomination(host_settings(config), asked, None if untried else repeats, _tell)
     proven = made.validated is not None and show(made.validated, as_json=as_json)
     _show_made(made, as_json=as_json)
-    return 0 if proven or untried else 1
+    return 0 if proven or untried or not repeats else 1
 
 
 def _usual(repository: Path, commit: str) -> str:

@@ -56,8 +56,10 @@ class _Desk:
     tell: Tell
 
 
-def make_nomination(settings: Settings, asked: Asked, repeats: int, tell: Tell) -> Made:
-    """Make a nomination of a fix. With 0 repeats nothing is run, and what its tests say is not known.
+def make_nomination(settings: Settings, asked: Asked, repeats: int | None, tell: Tell) -> Made:
+    """Make a nomination of a fix, try it, and prove it in so many rounds; in none it is only tried.
+
+    Without a number of rounds nothing is run, and what its tests say is not known.
 
     Raises:
         UsageError: the name is taken, or there is no fix of any source.
@@ -77,12 +79,12 @@ def make_nomination(settings: Settings, asked: Asked, repeats: int, tell: Tell) 
     tell(f"{asked.id}: its packages")
     desk = _Desk(asked=asked, config=config, workbench=workbench, folder=folder, tell=tell)
     draft = _first(desk, fix)
-    if repeats == 0 or not draft.modules:
+    if repeats is None or not draft.modules:
         return _written(desk, _untried(draft))
     with open_sandbox(places.state, accounts_of(config)) as sandbox:
         draft = _tried(desk, draft, Stages(sandbox=sandbox, workbench=workbench, limits=config.limits))
         made = _written(desk, draft)
-        if not _can_be_proven(draft):
+        if not repeats or not _can_be_proven(draft):
             return made
         stages = Stages(sandbox=sandbox, workbench=workbench, limits=config.limits)
         prepared = prepare_nomination(load_nomination(folder), workbench)

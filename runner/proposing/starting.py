@@ -78,7 +78,11 @@ def begin_bench(place: Path, code: Path) -> Begun:
 
 def _config(code: Path) -> Iterator[Member]:
     template = parse_json(read_file(code / _TEMPLATE), _TEMPLATE)
-    controls = [each for each in _listed(template["candidates"]) if each.get("agent") in {"oracle", "nop"}]
+    controls = [
+        {key: value for key, value in each.items() if key != "nominations"}
+        for each in _listed(template["candidates"])
+        if each.get("agent") in {"oracle", "nop"}
+    ]
     fields = {key: value for key, value in template.items() if key not in _LEFT_OUT}
     fields |= {"release": "bench-1", "nominations": [NOMINATION], "candidates": controls}
     yield Member(path=CONFIG.encode(), data=json.dumps(fields, indent=2).encode() + b"\n")
