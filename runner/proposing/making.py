@@ -24,6 +24,7 @@ from runner.proposing.measuring import Ground, measured
 from runner.replacing import new_tree
 from runner.settings import Settings
 from runner.staging import Stages
+from runner.validating.surroundings import locales_mount
 from runner.validating.telling import brought
 from runner.validating.validating import Validated, prove
 from sandbox.client import open_sandbox
@@ -88,7 +89,7 @@ def make_nomination(settings: Settings, asked: Asked, repeats: int | None, tell:
             return made
         stages = Stages(sandbox=sandbox, workbench=workbench, limits=config.limits)
         prepared = prepare_nomination(load_nomination(folder), workbench)
-        return Made(folder=folder, draft=draft, validated=prove(prepared, stages, repeats, tell))
+        return Made(folder=folder, draft=draft, validated=prove(prepared, stages, (locales_mount(sandbox),), repeats, tell))
 
 
 def _first(desk: _Desk, fix: Fix) -> Draft:

@@ -11,12 +11,13 @@ from evaluators.public_tests import run_public_tests
 from evaluators.pytest_suite import PytestSuite
 from evaluators.pytest_survey import Survey, survey, with_modules
 from evaluators.twins import Sources, find_twins, twinned
-from runner.proposing.draft import Draft
+from runner.proposing.draft import Draft, public_command
 from runner.proposing.pruning import split_case, without
 from runner.proposing.wrong import Repair, Sides, repairs
 from runner.staging import Staged, roomy
 from sandbox.api import Pack
 from sandbox.patch import Repository
+from sandbox.tree import Entry, Kind
 
 _MOST_WRONG, _MOST_TRIED = 2, 8
 
@@ -103,7 +104,15 @@ def _public(made: Draft, ground: Ground) -> Draft:
     if not rewritten:
         return made.with_notes(note)
     told = f"The solution does not pass all public tests: {', '.join(rewritten)}, which the fix rewrote, were left out."
-    return replace(made.with_notes(told), exclude=(*made.exclude, *rewritten))
+    left = replace(made.with_notes(told), exclude=(*made.exclude, *rewritten))
+    is_same = _command(left) == _command(made)
+    gone = tuple(Entry(path=path.encode(), kind=Kind.GONE) for path in rewritten)
+    without_them = replace(ground.solution, entries=(*ground.solution.entries, *gone))
+    return left.with_notes(note) if is_same and not ground.passes_public_tests(without_them) else left
+
+
+def _command(made: Draft) -> tuple[str, ...]:
+    return public_command(made.asked, made.fixture, made.fix.sorted.sources)
 
 
 def _refused(made: Draft, suite: PytestSuite, cases: frozenset[str], ground: Ground) -> Iterator[tuple[str, bytes]]:

@@ -19,6 +19,7 @@ from runner.validating.certificates import CERTIFICATE, unproven
 from runner.validating.surroundings import locales_mount
 from runner.validating.validation import ROUNDS, ground, validate
 from sandbox.client import open_sandbox
+from sandbox.spec import Mount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

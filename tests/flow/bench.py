@@ -256,17 +256,28 @@ class Bench:
 
     def run(self, *words: str, within: tuple[str, ...] = ()) -> Said:
         """Run one command to its end; a clean room that somebody else holds is waited for."""
-        deadline = time.monotonic() + BUSY_SECONDS
-        while True:
-            said = finished(self.start(*words, within=within))
-            if "another run holds" not in said.err or time.monotonic() > deadline:
-                return said
-            time.sleep(1)
+        return patiently(lambda: finished(self.start(*words, within=within)))
 
 
-def finished(process: "subprocess.Popen[str]") -> Said:
+def entered(argv: list[str], seconds: float = LONGEST_SECONDS) -> Said:
+    """Run any command of ours to its end, likewise."""
+    pipe = subprocess.PIPE
+    return patiently(lambda: finished(subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True, cwd="/"), seconds))
+
+
+def patiently(run: Callable[[], Said]) -> Said:
+    """Run again while somebody else holds the clean room."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        said = run()
+        if "another run holds" not in said.err or time.monotonic() > deadline:
+            return said
+        time.sleep(1)
+
+
+def finished(process: "subprocess.Popen[str]", seconds: float = LONGEST_SECONDS) -> Said:
     """Wait for a command. None of ours ever ends with a traceback."""
-    out, err = process.communicate(timeout=LONGEST_SECONDS)
+    out, err = process.communicate(timeout=seconds)
     said = Said(code=process.returncode, out=out, err=err)
     assert "Traceback" not in out + err, out + err
     return said
