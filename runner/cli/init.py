@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from runner.cli.privilege import need_keeper
+from runner.cli.telling import tell
 from runner.cli.validate import show
 from runner.errors import UsageError
 from runner.nomination import PROMPT_BYTES
@@ -38,12 +39,17 @@ def init() -> None:
 
 @init.command(_BENCH)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-def bench(folder: Path) -> None:
+@click.option("--json", "as_json", is_flag=True, help="JSON lines.")
+def bench(folder: Path, *, as_json: bool) -> None:
     """Write a bench that runs: a configuration, a small nomination, judges' templates, README.
 
     `runner init DIR` is the same. Nothing that is there is ever replaced.
     """
     begun = begin_bench(folder, own_checkout())
+    if as_json:
+        told = {"config": str(begun.config), "written": [*map(str, begun.written)], "kept": [*map(str, begun.kept)]}
+        click.echo(json.dumps(told))
+        return
     for path in begun.written:
         click.echo(f"written: {path}")
     for path in begun.kept:
@@ -111,7 +117,7 @@ def nomination(  # noqa: PLR0913 - each is an option of the command
     )
     if not untried:
         need_keeper()
-    made = make_nomination(host_settings(config), asked, None if untried else repeats, _tell)
+    made = make_nomination(host_settings(config), asked, None if untried else repeats, tell)
     proven = made.validated is not None and show(made.validated, as_json=as_json)
     _show_made(made, as_json=as_json)
     return 0 if proven or untried or not repeats else 1
@@ -138,7 +144,3 @@ def _show_made(made: Made, *, as_json: bool) -> None:
     for note in draft.notes:
         click.echo(f"  to do: {note}")
     click.echo(f'  next: add "{draft.asked.id}" to the configuration\'s nominations, then: runner lint')
-
-
-def _tell(line: str) -> None:
-    click.echo(line, err=True)

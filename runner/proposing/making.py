@@ -89,7 +89,9 @@ def make_nomination(settings: Settings, asked: Asked, repeats: int | None, tell:
             return made
         stages = Stages(sandbox=sandbox, workbench=workbench, limits=config.limits)
         prepared = prepare_nomination(load_nomination(folder), workbench)
-        return Made(folder=folder, draft=draft, validated=prove(prepared, stages, (locales_mount(sandbox),), repeats, tell))
+        return Made(
+            folder=folder, draft=draft, validated=prove(prepared, stages, (locales_mount(sandbox),), repeats, tell)
+        )
 
 
 def _first(desk: _Desk, fix: Fix) -> Draft:

@@ -1,5 +1,7 @@
-"""From a real repository to a nomination, by the commands that a user enters. `scripts/bench init` goes on from here:
-it proves such a nomination, freezes it with its controls, and runs the release."""
+"""From a real repository to a nomination, by the commands that a user enters.
+
+`scripts/bench init` goes on from here: it proves such a nomination, freezes it with its controls, and runs the release.
+"""
 
 import json
 import shutil
