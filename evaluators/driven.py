@@ -55,6 +55,10 @@ class Driven:
     wall: timedelta | None = None
     tests: tuple[str, ...] = ()
     """Modules of hidden tests that Node runs on the trusted side; none: `program` is the driver."""
+    tools: bool = False
+    """Whether the driver works with our own pinned programs."""
+    helm: bool = False
+    """Whether the host's Helm is beside the submission."""
 
     @property
     def id(self) -> str:
@@ -84,6 +88,9 @@ class Driven:
         """
         if len(json.dumps(self._driver_task(submission, bench))) > (_LONGEST_ARGUMENT if self.tests else _LONGEST_TASK):
             return refuse(self.scale, "its changed paths and final message are more than a driver can be told of")
+        if (self.tools and not bench.tools) or (self.helm and not bench.helm):
+            missing = "the pinned tools are" if self.tools and not bench.tools else "Helm is"
+            raise EvaluatorError(f"evaluator {self.id}: {missing} not at hand; kind helm runs the program of $HELM")
         talk = self.converse(submission, bench)
         return replace(
             rule(self.scale, talk),
@@ -108,7 +115,11 @@ class Driven:
                 limits=limits,
                 environment=bench.surroundings,
                 workspace=workspace,
-                mounts=(Mount(object=sandbox.store(self._pack("serving")), target=SIDE_TARGET), *bench.toolchain),
+                mounts=(
+                    Mount(object=sandbox.store(self._pack("serving")), target=SIDE_TARGET),
+                    *bench.toolchain,
+                    *(bench.helm if self.helm else ()),
+                ),
             )
             above = UnitSpec(
                 role=Role.DRIVER,
@@ -120,6 +131,7 @@ class Driven:
                     Mount(object=sandbox.store(self._pack("driving")), target=SIDE_TARGET),
                     Mount(object=sandbox.store(pack_files(self.files)), target=DRIVER_TARGET),
                     *bench.toolchain,
+                    *(bench.tools if self.tools else ()),
                 ),
             )
             return converse(
@@ -139,7 +151,7 @@ class Driven:
     def _driver_task(self, submission: Submission, bench: Bench) -> Frame:
         return {
             "driver": f"{DRIVER_TARGET}/{self.program}",
-            "toolchain": list(bench.python_path),
+            "toolchain": [*(each.target for each in bench.tools if self.tools), *bench.python_path],
             "node": _node(bench) if self.tests else [],
             "tests": [f"{DRIVER_TARGET}/{name}" for name in self.tests],
             "environment": dict((*_PROGRAMS, ("HOME", "/tmp"), *bench.surroundings)),  # noqa: S108 - the unit's own

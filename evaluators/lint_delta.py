@@ -9,20 +9,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 
 from evaluators.errors import EvaluatorError
 from evaluators.model import Bench
 from evaluators.norm_counts import MOST_TOLD, place
 from evaluators.norm_scale import FULL_FINDINGS, Norm, NormId
 from evaluators.packing import pack_files
+from evaluators.preset_files import preset_files
 from evaluators.presets.ruff import PROGRAM
 from evaluators.two_trees import FileChange
 from sandbox import unit
 from sandbox.spec import MIB, PYTHON, Mount, Role, UnitSpec
 from sandbox.termination import Cause
 
-PRESETS = Path(__file__).with_name("presets")
 HARNESS_TARGET = "/opt/harness"
 
 _SYNTAX = frozenset({"invalid-syntax", "syntax"})
@@ -105,11 +104,6 @@ def harness() -> dict[str, bytes]:
     """Give the program that runs ruff in the unit."""
     start = b"from presets.comparing import main\n\nraise SystemExit(main())\n"
     return {"__main__.py": start, **preset_files()}
-
-
-def preset_files() -> dict[str, bytes]:
-    """Give all programs of `presets`, by their place in a unit's folder."""
-    return {f"presets/{path.name}": path.read_bytes() for path in sorted(PRESETS.glob("*.py"))}
 
 
 def read(told: bytes) -> Looked:

@@ -13,16 +13,21 @@ from evaluators.pytest_sites import build_pytest
 from evaluators.review_findings import build_review_findings
 from evaluators.speed_options import Protocol
 from evaluators.speedup import build_speedup
+from evaluators.small_kinds import build_compile, build_helm, build_lint, build_rbac
 
 Builder = Callable[[EvaluatorSpec, object], Evaluator]
 
 KINDS: Final[Mapping[str, Builder]] = {
     "checks": build_checks,
     "command": build_command,
+    "compile": build_compile,
+    "helm": build_helm,
     "json-match": build_json_match,
     "mutation": build_mutation,
+    "lint": build_lint,
     "node-test": build_node_test,
     "pytest": build_pytest,
+    "rbac": build_rbac,
     "review-findings": build_review_findings,
     "speedup": build_speedup,
 }
@@ -40,7 +45,8 @@ def assurance_of(spec: EvaluatorSpec) -> Assurance:
         return Assurance.IN_PROCESS
     if spec.kind == "speedup":
         return _SPEED.get(str(spec.options.get("protocol")), Assurance.SPLIT)
-    return Assurance.EXIT_CODE if spec.kind == "command" and "argv" in spec.options else Assurance.SPLIT
+    by_status = spec.kind in {"command", "compile"} and "argv" in spec.options
+    return Assurance.EXIT_CODE if by_status else Assurance.SPLIT
 
 
 def build(spec: EvaluatorSpec, frozen: object = None) -> Evaluator:
