@@ -11,9 +11,9 @@ from evaluators.mutation import build_mutation
 from evaluators.node_test import build_node_test
 from evaluators.pytest_sites import build_pytest
 from evaluators.review_findings import build_review_findings
+from evaluators.small_kinds import build_compile, build_helm, build_lint, build_rbac
 from evaluators.speed_options import Protocol
 from evaluators.speedup import build_speedup
-from evaluators.small_kinds import build_compile, build_helm, build_lint, build_rbac
 
 Builder = Callable[[EvaluatorSpec, object], Evaluator]
 

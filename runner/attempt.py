@@ -317,7 +317,7 @@ class Attempts:
         return Origin(
             runner=__version__,
             host_sha256=sha256(canonical(self._host())),
-            toolchains=tuple(mount.object for mount in staged.toolchain),
+            toolchains=tuple(mount.object for mount in staged.shown),
             runtime=self._runtime_fact(candidate),
             scripted=candidate.route is not None and routes[candidate.route].is_scripted,
             network=candidate.network,

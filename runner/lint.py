@@ -38,7 +38,7 @@ _TAKEN = {
 def usual_aids(inputs: Inputs, settings: Settings) -> Aids:
     """Give lint this host's environment and a look at its Python packages."""
     names = {name for nomination in inputs.nominations for name in fixed_distributions(nomination)}
-    return Aids(credential=settings.credential, copies=host_copies(names))
+    return Aids(credential=settings.credential, copies=host_copies(names), helm=settings.helm is not None)
 
 
 def lint(inputs: Inputs, settings: Settings, aids: Aids) -> tuple[Finding, ...]:

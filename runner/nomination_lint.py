@@ -61,6 +61,8 @@ class Aids:
     twins: Callable[[EvaluatorSpec], int | None] = count_twins
     copies: Mapping[str, tuple[Path, ...]]
     """Of distributions on this host, by name: `runner.host_copies`."""
+    helm: bool = True
+    """Whether this host names a program of Helm."""
 
 
 def fixed_distributions(nomination: Nomination) -> tuple[str, ...]:
@@ -86,6 +88,7 @@ def fixture_paths(nomination: Nomination) -> frozenset[bytes] | None:
 def lint_nomination(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
     """Yield everything that is wrong or odd about one nomination."""
     yield from _evaluators(nomination, aids)
+    yield from _helm(nomination, aids)
     yield from leaks(nomination)
     yield from pins(nomination)
     yield from _draft(nomination)
@@ -122,6 +125,14 @@ def _evaluators(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
             yield subject.error(
                 field, f"{twins} hidden tests have a twin that must fail; it needs {FEWEST_TWINS}", mend
             )
+
+
+def _helm(nomination: Nomination, aids: Aids) -> Iterator[Finding]:
+    for index, spec in enumerate(nomination.evaluators):
+        if spec.kind == "helm" and not aids.helm:
+            found = "this host names no Helm, so that nothing can be judged here"
+            mend = "name Helm's program by its whole path in $HELM"
+            yield Subject(file=nomination.file).warning(f"evaluators[{index}]", found, mend)
 
 
 def _believed(spec: EvaluatorSpec) -> tuple[str, str]:

@@ -55,6 +55,11 @@ class Staged:
         return (*environment(self.bench), ("PYTEST_ADDOPTS", "-p no:cacheprovider"))
 
     @property
+    def shown(self) -> tuple[Mount, ...]:
+        """Give everything that units of this nomination are given to work with."""
+        return (*self.toolchain, *self.bench.tools, *self.bench.helm)
+
+    @property
     def layers(self) -> tuple[ObjectId, ...]:
         """What a candidate's workspace stands on."""
         return (self.git, self.fixture)

@@ -238,6 +238,24 @@ class EvaluatorTable(Shape):
     `checks`, likewise a driver: `script` (a Python file of `private/`), `weights` (a check's name -> a whole number),
     `pass_threshold` ("1"), `wall_s`. A check that is never reported has failed.
 
+    `compile`, files that are parsed and never run: `files` (`.py`, `.json`, `.toml`, `.js`, `.mjs`, `.cjs`), `wall_s`;
+    every other changed file of these kinds must be right too. Or, believed by its exit status alone, a build: `argv`,
+    `files`, `wall_s` as of `command`.
+
+    `lint`, the pinned ruff over Python: `files`, `rules` (codes; default: errors and likely bugs), `most` (findings
+    that may be; 0), `wall_s`. Settings and comments of a submission count nothing; every other changed Python file
+    counts.
+
+    `rbac`, what manifests of Kubernetes grant: `files`, `subject` (`ServiceAccount:namespace/name`) or `role`
+    (`ClusterRole/name`, alone), `needs` (tables of `group`, `resource`, `verb`, or `url` and `verb`; `namespace`,
+    `name`), `may` (likewise: what else may be granted), `others` (who else may be bound), `wall_s`. All roles and
+    bindings count together, those of every other changed manifest too; whatever is granted beyond `needs` and `may`
+    fails.
+
+    `helm`, what a chart becomes: `chart` (a folder of the workspace), `release`, `values` (files of `private/`),
+    `expect` (tables of `kind`, `name`, `path`, `value`), `contains` and `refutes` (texts in what is rendered),
+    `wall_s`. It runs the program that `$HELM` names on this host.
+
     `json-match`, an answer in JSON: `file` (where it stands in the workspace), `expected` (a JSON file of `private/`),
     `unordered` (lists count as sets of what is in them). Types count: true is not 1, 1 is not 1.0.
 

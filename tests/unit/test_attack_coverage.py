@@ -47,6 +47,7 @@ CONTROLS = {
     "tests/unit/evaluators/test_speed_ruling.py": "test_the_low_end_is_credited_and_never_the_middle",
     "tests/unit/evaluators/test_speed_session.py": "test_a_candidate_that_is_quick_gets_the_bucket_of_its_low_end",
     "tests/unit/evaluators/test_speedup.py": "test_the_first_protocol_times_both_in_one_process",
+    "tests/unit/evaluators/test_small_kinds.py": "test_what_is_granted_is_seen_whole_and_an_honest_grant_passes",
     "tests/unit/evaluators/test_plain.py": "test_what_is_plain_comes_back_as_it_was_through_json",
 }
 """Where attacks on graders and on times are tried: the test beside them in which honest work keeps its due."""
