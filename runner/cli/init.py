@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from runner.cli.privilege import need_keeper
-from runner.cli.telling import tell
+from runner.cli.telling import hint, tell
 from runner.cli.validate import show
 from runner.errors import UsageError
 from runner.nomination import PROMPT_BYTES
@@ -54,7 +54,7 @@ def bench(folder: Path, *, as_json: bool) -> None:
         click.echo(f"written: {path}")
     for path in begun.kept:
         click.echo(f"left as it is: {path}")
-    click.echo(f"next: runner --config {shlex.quote(str(begun.config))} lint")
+    hint(f"runner --config {shlex.quote(str(begun.config))} lint")
 
 
 @init.command()
@@ -136,11 +136,11 @@ def _show_made(made: Made, *, as_json: bool) -> None:
     if as_json:
         told: dict[str, object] = {"nomination": draft.asked.id, "folder": str(made.folder), "fix": draft.fix.commit}
         told |= {"fail_to_pass": list(draft.fail_to_pass), "pass_to_pass": list(draft.pass_to_pass)}
-        click.echo(json.dumps(told | {"wrong": list(draft.wrong), "notes": list(draft.notes)}))
+        click.echo(json.dumps(told | {"wrong": list(draft.wrong), "notes": list(draft.to_do)}))
         return
     click.echo(f"nomination {draft.asked.id}: {made.folder}")
     if draft.is_measured:
         click.echo(f"  {len(draft.fail_to_pass)} cases fail on the base alone, {len(draft.pass_to_pass)} never")
-    for note in draft.notes:
+    for note in draft.to_do:
         click.echo(f"  to do: {note}")
-    click.echo(f'  next: add "{draft.asked.id}" to the configuration\'s nominations, then: runner lint')
+    hint("runner lint")

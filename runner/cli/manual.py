@@ -33,8 +33,9 @@ Bash, zsh and fish complete commands, options and the names of attempts, candida
 `eval "$(_RUNNER_COMPLETE=bash_source runner)"` (`zsh_source`; in fish: `_RUNNER_COMPLETE=fish_source runner | source`).
 `runner --version` tells what to say in a report of a problem.
 
-`freeze`, `validate`, `pilot`, `evaluate`, `judge`, `replay` and `doctor --route` start units: they are for root, and
-for accounts that the sudo rule of [a real host](../how-to/real-host.md#other-accounts-than-root) names.
+`freeze`, `validate`, `init nomination` (but with `--untried`), `pilot`, `evaluate`, `judge`, `replay` and `doctor
+--route` start units: they are for root, and for accounts that the sudo rule of [a real
+host](../how-to/real-host.md#other-accounts-than-root) names.
 `verify-sandbox`, `verify-objective-sandbox`, `prune` and `host clear` are for root alone. All others need no
 privilege; `doctor` sees all as root alone.
 

@@ -67,6 +67,11 @@ class Draft:
     """What the author should know and do, in sentences."""
 
     @property
+    def to_do(self) -> tuple[str, ...]:
+        """Everything that its author should know and do."""
+        return (f"Add {self.asked.id} to the configuration's nominations.", *self.notes)
+
+    @property
     def is_measured(self) -> bool:
         """Whether it is known what the hidden tests say of the base."""
         return bool(self.fail_to_pass or self.pass_to_pass)
@@ -249,4 +254,4 @@ def _readme(made: Draft) -> str:
         "## What is left to do",
         "",
     ]
-    return "\n".join((*head, *(f"- {note}" for note in made.notes), ""))
+    return "\n".join((*head, *(f"- {note}" for note in made.to_do), ""))
