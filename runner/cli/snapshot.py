@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from runner.cli.names import NOMINATION
 from runner.config import load_config
 from runner.errors import UsageError, VerificationError
 from runner.history.regenerating import Regenerated, regenerate, snapshot_ids
@@ -16,7 +17,7 @@ _MOST = 10
 
 
 @click.command()
-@click.argument("nominations", nargs=-1, metavar="[NOMINATION]...")
+@click.argument("nominations", nargs=-1, metavar="[NOMINATION]...", type=NOMINATION)
 @click.option("--from-git", "repository", type=click.Path(path_type=Path), help="The repository that has the commits.")
 @click.option("--check", is_flag=True, help="Change nothing; say whether the fixtures are what history gives.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
