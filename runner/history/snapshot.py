@@ -15,6 +15,8 @@ from runner.members import CAPS, Member, checked_members, named
 from runner.rules import Matcher, matcher
 from runner.seeding import shown_difference
 
+_LARGE_FILE = b"version https://git-lfs.github.com/spec/"
+
 
 class Trees(Protocol):
     """Commits, read."""
@@ -184,6 +186,9 @@ def _checked(placed: dict[bytes, Member], origin: str) -> tuple[Member, ...]:
         if member.target is not None:
             mend = "exclude it, or write its file into the snapshot"
             raise _refused(origin, named(path), "a symbolic link", "files alone", mend)
+        if member.data.startswith(_LARGE_FILE):
+            mend = "exclude it, or write its file into the snapshot"
+            raise _refused(origin, named(path), "a pointer of Git LFS", "the file that it stands for", mend)
         if not is_plain_path(path.decode("utf-8", "surrogateescape")):
             raise _refused(origin, named(path), "a name that is not plain", "printable names in UTF-8", "exclude it")
     return checked_members(placed.values(), origin, CAPS)

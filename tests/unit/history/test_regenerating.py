@@ -1,6 +1,8 @@
 """`runner snapshot` on real repositories: the same files anywhere, and never half of them."""
 
 import json
+import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -129,6 +131,37 @@ def test_a_folder_is_replaced_whole_or_stays(tmp_path: Path) -> None:
         replace_tree(final, tmp_path, (Member(path=b"c", data=b""),), disk=Refusing())
     assert (final / "a/b.py").read_bytes() == b"new"
     assert sorted(path.name for path in tmp_path.iterdir()) == [".tmp-other", "n"]
+
+
+@dataclass
+class Dying(Disk):
+    """A disk on which the process is gone, before or after two names change places."""
+
+    is_after: bool
+
+    def exchange(self, one: Path, other: Path) -> None:
+        if self.is_after:
+            super().exchange(one, other)
+        os._exit(9)
+
+
+@pytest.mark.parametrize("is_after", [False, True])
+def test_a_killed_call_leaves_the_old_folder_or_the_new_one_whole_and_the_next_clears_up(
+    tmp_path: Path,
+    is_after: bool,  # noqa: FBT001 - a table
+) -> None:
+    final = final_made(tmp_path / "n/fixture")
+    members = (Member(path=b"new/file", data=b"new"),)
+    if (child := os.fork()) == 0:
+        replace_tree(final, tmp_path, members, disk=Dying(is_after=is_after))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    held = {path.relative_to(final).as_posix() for path in final.rglob("*") if path.is_file()}
+    assert held == ({"new/file"} if is_after else {"old/file"})
+    assert len(list(tmp_path.glob(".tmp-*"))) == 1
+    replace_tree(final, tmp_path, members)
+    assert (final / "new/file").read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["n"]
 
 
 def final_made(final: Path) -> Path:

@@ -145,6 +145,7 @@ def test_what_history_does_not_give_is_refused_by_field(fields: dict[str, object
         pytest.param(Member(path=b".git/config", data=b"x"), id="gits-own"),
         pytest.param(Member(path=b"a\xff", data=b"x"), id="no-utf-8"),
         pytest.param(Member(path=b"a\nb", data=b"x"), id="two-lines"),
+        pytest.param(Member(path=b"big", data=b"version https://git-lfs.github.com/spec/v1\noid"), id="a-pointer"),
     ],
 )
 def test_what_no_fixture_may_hold_is_refused_though_a_tree_names_it(member: Member) -> None:
