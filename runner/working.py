@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -38,6 +38,18 @@ _BEGIN = "import sys; sys.path[:] = sys.argv[2:]; from runner.working import hel
 def cores() -> int:
     """Give the processes that can work at the same time on this machine."""
     return min(len(os.sched_getaffinity(0)), WORKERS)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Make very many objects without looking for cycles among them: documents have none, and looking takes longer."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def is_much(folder: Path) -> bool:

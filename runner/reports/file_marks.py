@@ -23,7 +23,9 @@ from runner.schedule import Cell
 FIND = "/usr/bin/find"
 _ADDED = ("judges", "manual-reviews")
 """Folders beside a submission that are in no row."""
-_PRUNED = [word for name in _ADDED for word in ("-path", f"*/attempt-*/try-*/{name}", "-o")][:-1]
+_AT = 3
+"""How far below a nomination's folder these stand: attempt, try, and they."""
+_NAMED = [word for name in _ADDED for word in ("-o", "-name", name)][1:]
 _FILE = "%d %f %y %i %s %C@ %m %U\\0"
 _FOLDER = "%d %f/\\0"
 _SECOND = 10**9
@@ -91,14 +93,14 @@ class Marking:
         told = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
         given.write(b"\0".join(bytes(place) for place in places))
         given.seek(0)
-        argv = [FIND, "-files0-from", "-", "(", *_PRUNED, ")", "-prune", "-o"]
-        argv += ["-type", "d", "-printf", _FOLDER, "-o", "-printf", _FILE]
+        argv = [FIND, "-files0-from", "-", "-type", "d", "-printf", _FOLDER, "(", *_NAMED, ")", "-prune"]
+        argv += ["-o", "!", "-type", "d", "-printf", _FILE]
         process = subprocess.Popen(argv, stdin=given, stdout=told, stderr=subprocess.DEVNULL, env={"LC_ALL": "C"})
         return process, told
 
     def marks(self) -> tuple[Mark | None, ...]:
         """Give each attempt's mark, in the order of the cells; None where nobody could look."""
-        found: dict[tuple[str, str, int], Mark] = {}
+        found: dict[tuple[str, str, int], Mark | None] = {}
         unseen: set[tuple[str, str]] = set()
         looked = [*self._running, *[None] * (len(self._shares) - len(self._running))]
         for share, looking in zip(self._shares, looked, strict=True):
@@ -116,7 +118,7 @@ class Marking:
         )
 
 
-def _marks(said: bytes, places: Sequence[tuple[str, str]]) -> Iterator[tuple[tuple[str, str, int], Mark]]:
+def _marks(said: bytes, places: Sequence[tuple[str, str]]) -> Iterator[tuple[tuple[str, str, int], Mark | None]]:
     """Take apart what find said: a folder of a nomination, its attempts, and all below each. Names hold no NUL."""
     folders = (b"\0" + said.removesuffix(b"\0")).split(b"\x000 ")[1:]
     for (candidate, nomination), folder in zip(places, folders, strict=True):
@@ -124,8 +126,17 @@ def _marks(said: bytes, places: Sequence[tuple[str, str]]) -> Iterator[tuple[tup
             name = attempt.partition(b"\0")[0]
             number = name.removeprefix(b"attempt-").removesuffix(b"/")
             if number.isdigit() and name == b"attempt-%d/" % int(number):
-                mark = Mark(sha256=hashlib.sha256(attempt).hexdigest(), said=attempt)
-                yield (candidate, nomination, int(number)), mark
+                yield (candidate, nomination, int(number)), _mark(attempt)
+
+
+def _mark(attempt: bytes) -> Mark | None:
+    """Give the mark of what find said of an attempt; None where folders were left out that are not those of judges."""
+    for name in _ADDED:
+        folder = f" {name}/\0".encode()
+        attempt = (attempt + b"\0").replace(b"\0%d" % _AT + folder, b"\0").removesuffix(b"\0")
+        if folder in attempt + b"\0":
+            return None
+    return Mark(sha256=hashlib.sha256(attempt).hexdigest(), said=attempt)
 
 
 def _changed(record: bytes) -> int:

@@ -24,7 +24,7 @@ from runner.reports.file_marks import Mark, Marking
 from runner.reports.markdown import markdown
 from runner.schedule import Cell
 from runner.store import Store
-from runner.working import cores
+from runner.working import cores, uncollected
 
 TABLE, TEXT, READ = "aggregate.json", "aggregate.md", "read.json"
 _LONGEST = 4 << 30
@@ -72,6 +72,11 @@ def gather_table(store: Store, manifest: Manifest, folder: Path, *, clock: Clock
         VerificationError: evidence is not what was sealed.
         StorageError: the table cannot be written.
     """
+    with uncollected():
+        return _gather(store, manifest, folder, clock, fresh=fresh)
+
+
+def _gather(store: Store, manifest: Manifest, folder: Path, clock: Clock, *, fresh: bool) -> Gathered:
     cells, began = planned(manifest), clock()
     code = _code()
     with Marking(store.root / store.release, cells, cores()) as marking:

@@ -18,6 +18,7 @@ from runner.reports.report_building import Release, build
 from runner.reports.report_html import report_page
 from runner.reports.report_markdown import report_markdown
 from runner.store import store_for
+from runner.working import uncollected
 
 PAGE, TEXT = "report.html", "report.md"
 _SUMMARY = "judging.json"
@@ -40,6 +41,13 @@ def gather(
     for name in names:
         if not manifest_path(folder, name).exists():
             raise NotFrozenError(release=name)
+    with uncollected():
+        return _gather(folder, places, names, clock, fresh=fresh)
+
+
+def _gather(
+    folder: Path, places: Places, names: Sequence[str], clock: Clock, *, fresh: bool
+) -> tuple[Report, tuple[Gathered, ...]]:
     manifests = {name: load_manifest(manifest_path(folder, name)) for name in names}
     found = [_release(each, places, clock=clock, fresh=fresh) for each in manifests.values()]
     superseded = dict(_superseded(folder, manifests))

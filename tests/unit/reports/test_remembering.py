@@ -135,6 +135,14 @@ def test_what_judges_and_people_add_changes_no_row_and_reads_nothing_again(store
     assert gathered(store).read == 0
 
 
+def test_a_folder_that_only_has_the_name_of_what_judges_add_hides_nothing(store: Store) -> None:
+    (store.root / TRY / "submission").chmod(0o755)
+    (store.root / TRY / "submission/judges").mkdir()
+    assert [gathered(store).read for _ in range(2)] == [3, 1]
+    (store.root / TRY / "submission/judges/more").write_bytes(b"")
+    assert gathered(store).read == 1
+
+
 def test_files_that_are_too_young_to_be_known_again_are_not_remembered(store: Store) -> None:
     assert gathered(store, clock=time.time_ns).read == 3
     assert gathered(store).read == 2  # all but the one that has no files
