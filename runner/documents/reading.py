@@ -20,5 +20,5 @@ class ReadAttempts(Document):
     aggregate_sha256: Sha256
     """Of the table that holds what was read."""
     attempts: tuple[Sha256 | None, ...]
-    """In the manifest's order: SHA-256 over name, kind, inode, size, time of change, mode and owner of each file. Null:
+    """In the manifest's order: SHA-256 over name, inode, size and time of change of each file. Null:
     it was changed too shortly before it was read, and is read again."""

@@ -1,7 +1,8 @@
-"""By what the files of attempts are known again without reading them: inode, size, time of change, mode, owner.
+"""By what the files of attempts are known again without reading them: inode, size, time of change.
 
-Whoever writes to a file, renames it, or sets its times changes its time of change (ctime), which nobody can set back
-short of setting the machine's clock or writing to the disk beneath the file system. Git's index works the same way.
+Whoever writes to a file, renames it, or sets its mode, owner or times changes its time of change (ctime), which nobody
+can set back short of setting the machine's clock or writing to the disk beneath the file system. Git's index works the
+same way.
 Folders are known by what is in them. What judges and people add beside a submission changes no row, and is left out.
 
 All of it comes from GNU find, a process a core, since nothing in Python looks at so many files as quickly, and since
@@ -26,11 +27,9 @@ _ADDED = ("judges", "manual-reviews")
 _AT = 3
 """How far below a nomination's folder these stand: attempt, try, and they."""
 _NAMED = [word for name in _ADDED for word in ("-o", "-name", name)][1:]
-_FILE = "%d %f %y %i %s %C@ %m %U\\0"
+_FILE = "%d %f %i %s %C@\\0"
 _FOLDER = "%d %f/\\0"
 _SECOND = 10**9
-_WORDS = 4
-"""Of a file: all before its time of change, that, mode and owner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,15 +131,15 @@ def _marks(said: bytes, places: Sequence[tuple[str, str]]) -> Iterator[tuple[tup
 def _mark(attempt: bytes) -> Mark | None:
     """Give the mark of what find said of an attempt; None where folders were left out that are not those of judges."""
     for name in _ADDED:
-        folder = f" {name}/\0".encode()
-        attempt = (attempt + b"\0").replace(b"\0%d" % _AT + folder, b"\0").removesuffix(b"\0")
-        if folder in attempt + b"\0":
-            return None
+        folder = f" {name}/".encode()
+        if folder in attempt:
+            attempt = (attempt + b"\0").replace(b"\0%d%b\0" % (_AT, folder), b"\0").removesuffix(b"\0")
+            if folder in attempt:
+                return None
     return Mark(sha256=hashlib.sha256(attempt).hexdigest(), said=attempt)
 
 
 def _changed(record: bytes) -> int:
     """Give a file's time of change; of a folder, 0."""
-    words = record.rsplit(b" ", 3)
-    whole, _, part = words[1].partition(b".") if len(words) == _WORDS else (b"", b"", b"")
+    whole, _, part = record.rpartition(b" ")[2].partition(b".")
     return int(whole) * _SECOND + int(part[:9].ljust(9, b"0")) if whole.isdigit() and part.isdigit() else 0
