@@ -1,6 +1,6 @@
 """A submitted suite against every version of its module: one unit after another, and as many at a time as a run takes.
 
-The suite is the reference one of a shipped nomination, and one test more that is at work for about half a second, as
+The suite is the reference one of a shipped nomination, and one test more that is at work for some tenths of a second, as
 suites are. How much quicker two plain processes are on this machine than one after the other is told beside it: no
 evaluator can be much quicker than that.
 """
@@ -29,13 +29,13 @@ from tests.systemd.test_pytest_suite import NEEDED, folder_pack
 from tests.unit.evaluators.judging import PACKAGES
 
 _NOMINATION = Path(__file__).resolve().parents[2] / "config/nominations/page-ranges"
-_ROUNDS = 5
+_ROUNDS = 3
 _AT_ONCE = len(os.sched_getaffinity(0)) + 1
 """As in `runner/staging.py`."""
 _BUSY = """
 
 def test_all_day() -> None:
-    for _ in range(40_000):
+    for _ in range(20_000):
         parse("1-3,2,1,4-9", 10)
 """
 _PLAIN = "for number in range(6_000_000): number * number"
