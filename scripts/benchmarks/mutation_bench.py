@@ -1,6 +1,6 @@
 """A submitted suite against every version of its module: one unit after another, and as many at a time as a run takes.
 
-The suite is the reference one of a shipped nomination, and one test more that is at work for some tenths of a second, as
+The suite is the reference one of a shipped nomination and a test that is at work for some tenths of a second, as
 suites are. How much quicker two plain processes are on this machine than one after the other is told beside it: no
 evaluator can be much quicker than that.
 """
