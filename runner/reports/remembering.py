@@ -53,7 +53,7 @@ def kept(found: Gathered) -> str:
     if not found.kept:
         return ""
     return (
-        f"{found.aggregate.release}: {found.read} attempts read; the files of {found.kept} are as they were when last "
+        f"{found.aggregate.release}: {found.read} {'attempt' if found.read == 1 else 'attempts'} read; the files of {found.kept} are as they were when last "
         "read (--fresh reads all; verify always does)"
     )
 
