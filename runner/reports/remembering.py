@@ -52,8 +52,9 @@ def kept(found: Gathered) -> str:
     """Say what was not read for a table; nothing where all of it was."""
     if not found.kept:
         return ""
+    read = "1 attempt" if found.read == 1 else f"{found.read} attempts"
     return (
-        f"{found.aggregate.release}: {found.read} {'attempt' if found.read == 1 else 'attempts'} read; the files of {found.kept} are as they were when last "
+        f"{found.aggregate.release}: {read} read; the files of {found.kept} are as they were when last "
         "read (--fresh reads all; verify always does)"
     )
 
