@@ -16,7 +16,7 @@ pytestmark = pytest.mark.systemd
 CONFIG = Path(__file__).parents[2] / "config"
 
 
-@pytest.mark.parametrize("name", ["pilot", "tasks"])
+@pytest.mark.parametrize("name", ["pilot", "tasks", "crafts"])
 def test_every_shipped_nomination_is_proven(name: str) -> None:
     settings = load_settings({}, config=CONFIG / f"{name}.json")
     inputs = load_inputs(settings)
