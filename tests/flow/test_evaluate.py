@@ -47,7 +47,10 @@ def test_one_evaluator_is_looked_at_and_nothing_is_written(regraded: Bench) -> N
     ("words", "told"),
     [
         (("rigt/clamp/attempt-1",), "did you mean right/clamp/attempt-1"),
-        (("sleeper/clamp/attempt-1",), "no attempt that was begun"),
+        (
+            ("sleeper/clamp/attempt-1",),
+            "was planned and never begun; run it: runner pilot --resume --candidate sleeper",
+        ),
         (("right/clamp/attempt-1", "--evaluator", "hiden"), "hidden"),
         ((), "name attempts, or say --all"),
         (("right/clamp/attempt-1", "--all"), "name attempts, or say --all"),

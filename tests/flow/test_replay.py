@@ -98,7 +98,11 @@ def test_a_recording_that_is_not_its_ledgers_is_broken_evidence(changeable: Benc
     [
         pytest.param("rihgt/clamp/attempt-1", f"did you mean {RIGHT}", id="near"),
         pytest.param("right/clamp/attempt-1/try-2", f"did you mean {RIGHT}", id="try"),
-        pytest.param("sleeper/clamp/attempt-1", "no attempt that was begun is called", id="never begun"),
+        pytest.param(
+            "sleeper/clamp/attempt-1",
+            "was planned and never begun; run it: runner pilot --resume --candidate sleeper",
+            id="never begun",
+        ),
         pytest.param("oracle/clamp/attempt-1", "oracle asks no model", id="control"),
     ],
 )
