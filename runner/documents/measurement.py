@@ -6,7 +6,7 @@ from pydantic import Field
 
 from runner.documents.model import DecimalText, Shape
 
-Nanoseconds = Annotated[int, Field(gt=0)]
+Nanoseconds = Annotated[int, Field(ge=1)]
 
 
 class TimedPair(Shape):

@@ -20,7 +20,7 @@ def test_a_fix_of_a_real_package_becomes_a_nomination_that_was_tried_in_real_uni
     benches: Path, frozen: Bench
 ) -> None:
     folder = benches / "own"
-    repository = package_repository(benches / "theirs/parse", PARSE, benches / "downloads")
+    repository = package_repository(benches / "upstream/parse", PARSE, benches / "downloads")
     (benches / "task.md").write_text(TASK)
     (benches / "lock.txt").write_text(LOCK)
     assert entered([str(RUNNER), "init", str(folder)]).code == 0
