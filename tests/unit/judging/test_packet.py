@@ -228,4 +228,4 @@ def test_no_text_makes_showing_it_slow(name: str, view: View) -> None:
     lines = [(part * 500)[:500] for part in parts] * 20
     started = time.process_time()
     shown(change(name, None, "\n".join(lines)), view=view)
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 4, "a third of a second on a quiet machine"
