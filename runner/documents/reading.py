@@ -1,10 +1,26 @@
-"""read.json: which attempts a table was read from, and by what their files are known again. A memory, no evidence."""
+"""read.json: which attempts a table was read from, and by what they are known again. A memory, no evidence."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, NonNegativeInt, StringConstraints
 
-from runner.documents.model import Document, Identifier, Sha256
+from runner.documents.model import Document, Identifier, Sha256, Shape
+
+
+class Holding(Shape):
+    """A folder, and the names in it but for what judges and people add."""
+
+    folder: str
+    names: tuple[str, ...]
+
+
+class LookedAt(Shape):
+    """What of an attempt is looked at to know it again, by paths below its folder; nothing where there is none."""
+
+    still: tuple[str, ...]
+    """What was not changed since."""
+    holding: tuple[Holding, ...]
+    """The folders of its tries."""
 
 
 class ReadAttempts(Document):
@@ -19,6 +35,9 @@ class ReadAttempts(Document):
     """Of the code that read: other code reads everything again."""
     aggregate_sha256: Sha256
     """Of the table that holds what was read."""
-    attempts: tuple[Sha256 | None, ...]
-    """In the manifest's order: SHA-256 over name, inode, size and time of change of each file. Null:
-    it was changed too shortly before it was read, and is read again."""
+    newest_ns: Annotated[str, StringConstraints(pattern=r"^(0|[1-9][0-9]{0,18})$")]
+    """Nothing that is looked at was changed later, in nanoseconds since 1970; a text, as no JSON number is so exact."""
+    shapes: tuple[LookedAt, ...]
+    attempts: tuple[NonNegativeInt | None, ...]
+    """In the manifest's order: which of the shapes. Null: it was changed too shortly before it was read, or lacks
+    something, and is read again."""

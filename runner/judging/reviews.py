@@ -99,7 +99,7 @@ def written_review(subject: Subject, declared: Declared) -> ManualReview:
 
 
 class _ForeignReviewer(Shape):
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, defer_build=True)
 
     id: str
     type: str
@@ -108,7 +108,7 @@ class _ForeignReviewer(Shape):
 class _Foreign(Shape):
     """The reference system's review (kind `manual_code_review`); what else stands in it is kept and not read."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, defer_build=True)
 
     schema_version: Literal[1]
     kind: Literal["manual_code_review"]

@@ -23,7 +23,7 @@ M = TypeVar("M", bound="Foreign")
 class Foreign(BaseModel):
     """A part of an artifact: what is named has its type, the rest stays as it came."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True, defer_build=True)
 
 
 class ArtifactHash(Foreign):

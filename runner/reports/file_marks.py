@@ -1,81 +1,100 @@
-"""By what the files of attempts are known again without reading them: inode, size, time of change.
+"""By what attempts are known again without reading them: what a row is made of was not changed since.
 
-Whoever writes to a file, renames it, or sets its mode, owner or times changes its time of change (ctime), which nobody
-can set back short of setting the machine's clock or writing to the disk beneath the file system. Git's index works the
-same way.
-Folders are known by what is in them. What judges and people add beside a submission changes no row, and is left out.
-
-All of it comes from GNU find, a process a core, since nothing in Python looks at so many files as quickly, and since
-whoever waits can do something else meanwhile.
+Looked at are, of each try, the seals, the documents that a row is made of, and which files and folders there are beside
+them. Whoever writes to one, renames it, or sets its mode, owner or times changes its time of change (ctime), which
+nobody can set back short of setting the machine's clock or writing to the disk beneath the file system; git's index
+works alike. What else is sealed - diffs, streams, recordings - makes no row: whether it still is what was sealed,
+verifying says, which reads every byte.
+What judges and people add beside a submission changes no row, and is left out.
 """
 
-import hashlib
+import json
+import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from runner.schedule import Cell
+from runner.documents.reading import Holding, LookedAt
+from runner.documents.seal import SEAL_NAME
+from runner.kept import FIRST, NORMS
+from runner.reports.looking import names_in
+from runner.store import BEGUN, GRADINGS, SUBMISSION, VOID
 
-FIND = "/usr/bin/find"
-_ADDED = ("judges", "manual-reviews")
-"""Folders beside a submission that are in no row."""
-_AT = 3
-"""How far below a nomination's folder these stand: attempt, try, and they."""
-_NAMED = [word for name in _ADDED for word in ("-o", "-name", name)][1:]
-_FILE = "%d %f %i %s %C@\\0"
-_FOLDER = "%d %f/\\0"
-_SECOND = 10**9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """One attempt's files, as they are now."""
-
-    sha256: str
-    said: bytes = field(repr=False)
-
-    @property
-    def newest_ns(self) -> int:
-        """Give when any of them was changed last, in nanoseconds since 1970."""
-        return max((_changed(record) for record in self.said.split(b"\0")), default=0)
-
-
-NOTHING = Mark(sha256=hashlib.sha256(b"").hexdigest(), said=b"")
+MADE_OF = (
+    *(SEAL_NAME, "submission.json", "grading.json", "void.json", "telemetry.json", "ledger.jsonl", NORMS),
+    f"{FIRST}/ledger.jsonl",
+)
+"""What rows are made of, in a sealed folder."""
+LOOKING = Path(__file__).with_name("looking.py")
+NOTHING = LookedAt(still=(), holding=())
 """Of an attempt that has no files."""
 
 
-class Marking:
-    """Looks at all attempts of a release while its owner does something else."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What is to be looked at of an attempt, the next time."""
 
-    def __init__(self, release: Path, cells: Sequence[Cell], shares: int) -> None:
+    looked_at: LookedAt
+    newest_ns: int
+    """When any of it was changed last, in nanoseconds since 1970."""
+
+
+def see(attempt: Path) -> Seen | None:
+    """See what an attempt is made of; None where it changes meanwhile, or cannot be looked into."""
+    try:
+        if not os.path.lexists(attempt):
+            return Seen(looked_at=NOTHING, newest_ns=0)
+        tries = [f"/{each.name}" for each in sorted(attempt.iterdir()) if each.is_dir()]
+        still = ("", *(path for tried in tries for path in _paths(attempt, tried)))
+        newest = max(os.lstat(f"{attempt}{path}").st_ctime_ns for path in still)
+        holding = tuple(Holding(folder=tried, names=tuple(names_in(f"{attempt}{tried}"))) for tried in tries)
+    except OSError:
+        return None
+    return Seen(looked_at=LookedAt(still=still, holding=holding), newest_ns=newest)
+
+
+def _paths(attempt: Path, tried: str) -> Iterator[str]:
+    """Give the paths in one try's folder, but for that folder, which judges add to."""
+    gradings = f"{tried}/{GRADINGS}"
+    sealed = [f"{tried}/{SUBMISSION}", f"{tried}/{VOID}"]
+    with suppress(FileNotFoundError, NotADirectoryError):
+        sealed += [f"{gradings}/{each.name}" for each in sorted(Path(f"{attempt}{gradings}").iterdir())]
+    documents = (f"{folder}/{name}" for folder in sealed for name in MADE_OF)
+    wanted = (f"{tried}/{BEGUN}", gradings, *sealed, *documents)
+    return (path for path in wanted if os.path.lexists(f"{attempt}{path}"))
+
+
+class Looking:
+    """Looks at attempts that were read before, in a process a core, while its owner does something else."""
+
+    def __init__(
+        self, attempts: Sequence[tuple[Path, int]], shapes: Sequence[LookedAt], since_ns: int, shares: int
+    ) -> None:
         """Plan the looking; nothing is begun.
 
         Args:
-            release: the folder of the release's evidence.
-            cells: its planned attempts.
+            attempts: folders, each with the number of its shape.
+            shapes: what there is to look at.
+            since_ns: in nanoseconds since 1970; what was changed later is not as it was.
             shares: how many processes look.
         """
-        self._cells = cells
-        pairs = dict.fromkeys((one.candidate, one.nomination) for one in cells)
-        there = [(*each, release / each[0] / each[1]) for each in pairs]
-        found = [each for each in there if each[2].is_dir()]
-        size = max(1, -(-len(found) // max(1, shares)))
-        self._shares = [found[at : at + size] for at in range(0, len(found), size)]
+        size = max(1, -(-len(attempts) // max(1, shares)))
+        self._shares = [attempts[at : at + size] for at in range(0, len(attempts), size)]
+        self._shapes = [(each.still, [(held.folder, held.names) for held in each.holding]) for each in shapes]
+        self._since_ns = since_ns
         self._running: list[tuple[subprocess.Popen[bytes], IO[bytes]]] = []
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         """Begin to look."""
-        try:
-            for share in self._shares:
-                self._running.append(self._begin([place for _, _, place in share]))
-        except OSError:
-            self._running.clear()  # without find nothing is known again
+        for share in self._shares:
+            self._running.append(self._begin(share))
         return self
 
     def __exit__(
@@ -87,59 +106,21 @@ class Marking:
             process.wait()
         self._open.close()
 
-    def _begin(self, places: Sequence[Path]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    def _begin(self, share: Sequence[tuple[Path, int]]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
         given = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
         told = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
-        given.write(b"\0".join(bytes(place) for place in places))
+        attempts = [(str(folder), shape) for folder, shape in share]
+        asked = {"since_ns": self._since_ns, "shapes": self._shapes, "attempts": attempts}
+        given.write(json.dumps(asked).encode())
         given.seek(0)
-        argv = [FIND, "-files0-from", "-", "-type", "d", "-printf", _FOLDER, "(", *_NAMED, ")", "-prune"]
-        argv += ["-o", "!", "-type", "d", "-printf", _FILE]
-        process = subprocess.Popen(argv, stdin=given, stdout=told, stderr=subprocess.DEVNULL, env={"LC_ALL": "C"})
-        return process, told
+        argv = [sys.executable, "-I", "-S", "-B", str(LOOKING)]
+        return subprocess.Popen(argv, stdin=given, stdout=told, stderr=subprocess.DEVNULL, env={}), told
 
-    def marks(self) -> tuple[Mark | None, ...]:
-        """Give each attempt's mark, in the order of the cells; None where nobody could look."""
-        found: dict[tuple[str, str, int], Mark | None] = {}
-        unseen: set[tuple[str, str]] = set()
-        looked = [*self._running, *[None] * (len(self._shares) - len(self._running))]
-        for share, looking in zip(self._shares, looked, strict=True):
-            places = [(candidate, nomination) for candidate, nomination, _ in share]
-            if looking is None or looking[0].wait() != 0:
-                unseen.update(places)  # something went away meanwhile, or could not be looked into: all is read
-            else:
-                looking[1].seek(0)
-                found.update(_marks(looking[1].read(), places))
-        return tuple(
-            None
-            if (each.candidate, each.nomination) in unseen
-            else found.get((each.candidate, each.nomination, each.attempt), NOTHING)
-            for each in self._cells
-        )
-
-
-def _marks(said: bytes, places: Sequence[tuple[str, str]]) -> Iterator[tuple[tuple[str, str, int], Mark | None]]:
-    """Take apart what find said: a folder of a nomination, its attempts, and all below each. Names hold no NUL."""
-    folders = (b"\0" + said.removesuffix(b"\0")).split(b"\x000 ")[1:]
-    for (candidate, nomination), folder in zip(places, folders, strict=True):
-        for attempt in folder.split(b"\x001 ")[1:]:
-            name = attempt.partition(b"\0")[0]
-            number = name.removeprefix(b"attempt-").removesuffix(b"/")
-            if number.isdigit() and name == b"attempt-%d/" % int(number):
-                yield (candidate, nomination, int(number)), _mark(attempt)
-
-
-def _mark(attempt: bytes) -> Mark | None:
-    """Give the mark of what find said of an attempt; None where folders were left out that are not those of judges."""
-    for name in _ADDED:
-        folder = f" {name}/".encode()
-        if folder in attempt:
-            attempt = (attempt + b"\0").replace(b"\0%d%b\0" % (_AT, folder), b"\0").removesuffix(b"\0")
-            if folder in attempt:
-                return None
-    return Mark(sha256=hashlib.sha256(attempt).hexdigest(), said=attempt)
-
-
-def _changed(record: bytes) -> int:
-    """Give a file's time of change; of a folder, 0."""
-    whole, _, part = record.rpartition(b" ")[2].partition(b".")
-    return int(whole) * _SECOND + int(part[:9].ljust(9, b"0")) if whole.isdigit() and part.isdigit() else 0
+    def known(self) -> Iterator[bool]:
+        """Say of each attempt whether it is as it was, in their order; of none where nobody could look."""
+        for share, (process, told) in zip(self._shares, self._running, strict=True):
+            process.wait()
+            told.seek(0)
+            said = told.read()
+            is_whole = process.returncode == 0 and len(said) == len(share)
+            yield from (byte == ord("1") for byte in said) if is_whole else [False] * len(share)

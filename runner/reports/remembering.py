@@ -1,7 +1,7 @@
-"""The table of a release again: attempts whose files are as they were when they were read are not read again.
+"""The table of a release again: attempts that are as they were when they were read are not read again.
 
-What was read is `aggregate.json`; `read.json` beside it says which attempts are in it, and by what their files are
-known again (`runner/reports/file_marks.py`). Verifying and publishing know nothing of this: they read every byte.
+What was read is `aggregate.json`; `read.json` beside it says which attempts are in it, and by what they are known again
+(`runner/reports/file_marks.py`). Verifying and publishing know nothing of this: they read every byte.
 """
 
 import hashlib
@@ -18,9 +18,10 @@ from runner.documents.manifest import Manifest
 from runner.documents.reading import ReadAttempts
 from runner.durable import replace_file
 from runner.errors import UsageError
+from runner.outcome import Outcome
 from runner.parsing import read_file
 from runner.reports.aggregate import planned, read_rows, table_of
-from runner.reports.file_marks import Mark, Marking
+from runner.reports.file_marks import Looking, Seen, see
 from runner.reports.markdown import markdown
 from runner.schedule import Cell
 from runner.store import Store
@@ -30,7 +31,6 @@ TABLE, TEXT, READ = "aggregate.json", "aggregate.md", "read.json"
 _LONGEST = 4 << 30
 _RECENT_NS = 2 * 10**9
 """A file that was changed later than this before it was looked at could be changed again within the same tick."""
-
 
 Clock = Callable[[], int]
 
@@ -45,7 +45,7 @@ class Gathered:
     read: int
     """Attempts whose every byte was read now."""
     kept: int
-    """Attempts whose files are as they were when they were read."""
+    """Attempts whose rows are made of what they were made of when they were read."""
 
 
 def kept(found: Gathered) -> str:
@@ -54,8 +54,8 @@ def kept(found: Gathered) -> str:
         return ""
     read = "1 attempt" if found.read == 1 else f"{found.read} attempts"
     return (
-        f"{found.aggregate.release}: {read} read; the files of {found.kept} are as they were when last "
-        "read (--fresh reads all; verify always does)"
+        f"{found.aggregate.release}: {read} read; the documents of {found.kept} are as they were when "
+        "last read (--fresh reads every byte; verify always does)"
     )
 
 
@@ -80,24 +80,51 @@ def gather_table(store: Store, manifest: Manifest, folder: Path, *, clock: Clock
 def _gather(store: Store, manifest: Manifest, folder: Path, clock: Clock, *, fresh: bool) -> Gathered:
     cells, began = planned(manifest), clock()
     code = _code()
-    with Marking(store.root / store.release, cells, cores()) as marking:
-        past = None if fresh else _remembered(folder, store.manifest_sha256, code, len(cells))
-        marks = marking.marks()
-    at = [] if past is None else [at for at, mark in enumerate(marks) if _is_known(mark, past.index.attempts[at])]
-    if past is not None and len(at) == len(cells) and (folder / TEXT).exists():
-        return Gathered(aggregate=past.table, sha256=past.index.aggregate_sha256, read=0, kept=len(cells))
-    rows = {} if past is None else {each: past.table.attempts[each] for each in at}
+    past = None if fresh else _past(folder, store.manifest_sha256, code, len(cells))
+    if past is not None and int(past.newest_ns) > began - _RECENT_NS:
+        past = None  # The clock was set back: what is changed now may look older than what was read.
+    table, rows = (None, {}) if past is None else _kept(store, cells, folder, past)
+    if past is not None and table is not None and len(rows) == len(cells) and (folder / TEXT).exists():
+        return Gathered(aggregate=table, sha256=past.aggregate_sha256, read=0, kept=len(cells))
+    seen = {at: see(store.attempt_folder(cell)) for at, cell in enumerate(cells) if at not in rows}
     found = table_of(manifest, store.manifest_sha256, _rows(store, manifest, cells, rows))
+    lasting = {at: each for at, each in seen.items() if each is not None and _lasts(each, found.attempts[at], began)}
+    known = {at: each.looked_at for at, each in lasting.items()}
+    if past is not None:
+        known |= {at: past.shapes[shape] for at, shape in enumerate(past.attempts) if at in rows and shape is not None}
+    shapes = {shape: number for number, shape in enumerate(dict.fromkeys(known.values()))}
     digest = _write(folder, found)
     index = ReadAttempts(
         release=manifest.release,
         manifest_sha256=store.manifest_sha256,
         code_sha256=code,
         aggregate_sha256=digest,
-        attempts=tuple(mark.sha256 if at in rows and mark else _lasting(mark, began) for at, mark in enumerate(marks)),
+        newest_ns=str(max([int(past.newest_ns) if past else 0, *(each.newest_ns for each in lasting.values())])),
+        shapes=tuple(shapes),
+        attempts=tuple(shapes[known[at]] if at in known else None for at in range(len(cells))),
     )
     replace_file(folder / READ, canonical(index))
     return Gathered(aggregate=found, sha256=digest, read=len(cells) - len(rows), kept=len(rows))
+
+
+def _kept(
+    store: Store, cells: Sequence[Cell], folder: Path, past: ReadAttempts
+) -> tuple[Aggregate | None, dict[int, Row]]:
+    """Give the table that was made, and of it the rows of attempts that are as they were."""
+    remembered = [(at, shape) for at, shape in enumerate(past.attempts) if shape is not None]
+    attempts = [(store.attempt_folder(cells[at]), shape) for at, shape in remembered]
+    with Looking(attempts, past.shapes, int(past.newest_ns), cores()) as looking:
+        table = _table(folder, past)
+        if table is None:
+            return None, {}
+        known = looking.known()
+        return table, {at: table.attempts[at] for (at, _), is_known in zip(remembered, known, strict=True) if is_known}
+
+
+def _lasts(seen: Seen, row: Row, began: int) -> bool:
+    """Say whether an attempt can be known again: not where it is too young for that, or lacks something."""
+    is_whole = row.outcome is not Outcome.MISSING_ARTIFACTS or not row.tries
+    return is_whole and seen.newest_ns <= began - _RECENT_NS
 
 
 def _rows(store: Store, manifest: Manifest, cells: Sequence[Cell], kept: dict[int, Row]) -> tuple[Row, ...]:
@@ -106,33 +133,24 @@ def _rows(store: Store, manifest: Manifest, cells: Sequence[Cell], kept: dict[in
     return tuple(kept[at] if at in kept else next(read) for at in range(len(cells)))
 
 
-def _is_known(mark: Mark | None, known: str | None) -> bool:
-    return mark is not None and mark.sha256 == known
-
-
-def _lasting(mark: Mark | None, began: int) -> str | None:
-    """Give by what an attempt is known again; None where its files are too young for that."""
-    return None if mark is None or mark.newest_ns > began - _RECENT_NS else mark.sha256
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Past:
-    index: ReadAttempts
-    table: Aggregate
-
-
-def _remembered(folder: Path, manifest_sha256: str, code: str, attempts: int) -> _Past | None:
-    """Give what was read before; None where that is not whole, or of another plan or other code."""
+def _past(folder: Path, manifest_sha256: str, code: str, attempts: int) -> ReadAttempts | None:
+    """Give what is known of what was read before; None where it is of another plan or other code."""
     try:
         index = parse(ReadAttempts, read_file(folder / READ, _LONGEST), READ)
-        same = (index.manifest_sha256, index.code_sha256, len(index.attempts)) == (manifest_sha256, code, attempts)
-        data = read_file(folder / TABLE, _LONGEST) if same else b""
     except UsageError:
         return None
-    if not same or sha256(data) != index.aggregate_sha256:
+    same = (index.manifest_sha256, index.code_sha256, len(index.attempts)) == (manifest_sha256, code, attempts)
+    return index if same else None
+
+
+def _table(folder: Path, past: ReadAttempts) -> Aggregate | None:
+    """Give the table that was made of it; None where that is not there any more as it was."""
+    try:
+        data = read_file(folder / TABLE, _LONGEST)
+    except UsageError:
         return None
     # It is, by its digest, what was written here: its form needs no second look.
-    return _Past(index=index, table=Aggregate.model_validate_json(data))
+    return Aggregate.model_validate_json(data) if sha256(data) == past.aggregate_sha256 else None
 
 
 def _write(folder: Path, found: Aggregate) -> str:

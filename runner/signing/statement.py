@@ -44,7 +44,7 @@ class Statement:
 class _Foreign(BaseModel):
     """Consumers ignore fields that they do not know (the specification's rule)."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, defer_build=True)
 
 
 class _Digest(_Foreign):

@@ -78,7 +78,7 @@ def report(config: Path, *, kept: int) -> float:
     began = time.perf_counter()
     done = subprocess.run(argv, cwd=own_checkout(), capture_output=True, text=True, check=False)
     took = time.perf_counter() - began
-    told = f"the files of {kept} are as they were" if kept else ""
+    told = f"the documents of {kept} are as they were" if kept else ""
     if done.returncode or "page: " not in done.stdout or told not in done.stderr:
         raise SystemExit(f"bench: {done.returncode}: {done.stdout[-500:]} {done.stderr[-500:]}")
     return took

@@ -48,7 +48,7 @@ def test_the_second_time_nothing_is_read_and_the_table_is_the_same(store: Store)
     assert [(each.read, each.kept) for each in (first, second)] == [(3, 0), (0, 3)]
     assert second.sha256 == first.sha256
     assert kept(first) == ""
-    assert kept(second).startswith("pilot: 0 attempts read; the files of 3 are as they were when last read (--fresh ")
+    assert kept(second).startswith("pilot: 0 attempts read; the documents of 3 are as they were when last read (")
     assert gathered(store, fresh=True).read == 3
 
 
@@ -56,26 +56,36 @@ def flipped(file: Path) -> None:
     """Change a byte, and hide that as well as anybody can without the disk beneath: same size, same times."""
     before = file.stat()
     file.chmod(0o644)
-    data = bytearray(file.read_bytes())
+    data = bytearray(file.read_bytes()) or bytearray(1)
     data[len(data) // 2] ^= 1
     with file.open("r+b") as opened:
         opened.write(data)
     file.chmod(0o444)
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     after = file.stat()
-    assert (after.st_size, after.st_mtime_ns, after.st_ino) == (before.st_size, before.st_mtime_ns, before.st_ino)
+    assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
+    assert after.st_size == before.st_size or not before.st_size
 
 
 @pytest.mark.parametrize(
-    "name", ["begun.json", "submission/SEAL.json", "submission/submission.json", "submission/streams/stdout",
-             "submission/candidate.diff", "gradings/grading-1/grading.json", "gradings/grading-1/SEAL.json",
-             "gradings/grading-1/evaluators/hidden.json"],
+    "name", ["begun.json", "submission/SEAL.json", "submission/submission.json", "submission/ledger.jsonl",
+             "submission/telemetry.json", "gradings/grading-1/grading.json", "gradings/grading-1/SEAL.json"],
 )  # fmt: skip
 def test_a_flipped_byte_is_found_also_where_size_and_times_are_as_before(store: Store, name: str) -> None:
     gathered(store)
     flipped(store.root / TRY / name)
     found = gathered(store)
     assert (found.read, found.aggregate.attempts[0].outcome) == (1, Outcome.MISSING_ARTIFACTS)
+
+
+@pytest.mark.parametrize("name", ["submission/candidate.diff", "gradings/grading-1/evaluators/hidden.json"])
+def test_what_no_row_is_made_of_is_looked_at_by_whoever_reads_every_byte(store: Store, name: str) -> None:
+    first = gathered(store)
+    flipped(store.root / TRY / name)
+    again = gather_table(store, MANIFEST, store.root.parent / "tables", clock=later)
+    assert (again.read, again.aggregate) == (0, first.aggregate), "what was sealed is what is shown"
+    assert gathered(store, fresh=True).aggregate.attempts[0].outcome is Outcome.MISSING_ARTIFACTS
+    assert gathered(store).read == 1, "what lacks something is read each time"
 
 
 def _replace(folder: Path) -> None:
@@ -171,6 +181,12 @@ def test_what_was_written_down_and_is_not_that_any_more_is_not_believed(
     assert gathered(store).read == 3
 
 
+def test_a_clock_that_was_set_back_reads_everything_again(store: Store) -> None:
+    gathered(store)
+    newest = max(file.stat().st_ctime_ns for file in (store.root / "pilot").rglob("*"))
+    assert gathered(store, clock=lambda: newest + 10**9).read == 3
+
+
 def test_other_code_reads_everything_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     gathered(store)
     monkeypatch.setattr(remembering, "_code", lambda: "0" * 64)
@@ -186,11 +202,15 @@ def test_another_plan_reads_everything_again(store: Store) -> None:
     assert (found.read, found.kept) == (3, 0)
 
 
-def test_without_find_everything_is_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("program", ["raise SystemExit(1)", "print('1', end='')"])
+def test_where_nobody_can_look_everything_is_read(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
     gathered(store)
-    for program in ("/nonexistent", "/bin/false"):
-        monkeypatch.setattr(file_marks, "FIND", program)
-        assert gathered(store).read == 2, "all but the one that has no folder"
+    (tmp_path / "looking.py").write_text(program)
+    monkeypatch.setattr(file_marks, "LOOKING", tmp_path / "looking.py")
+    monkeypatch.setattr(remembering, "cores", lambda: 1)
+    assert gathered(store).read == 3
 
 
 def test_verifying_and_publishing_know_nothing_of_what_is_remembered() -> None:
