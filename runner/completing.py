@@ -5,8 +5,7 @@ from pathlib import Path
 
 from runner.config import load_config
 from runner.errors import RunnerError
-from runner.freezer import RELEASES
-from runner.release import MANIFEST
+from runner.manifests import MANIFEST, RELEASES
 from runner.reports.aggregate import planned
 from runner.sealed import find_sealed
 from runner.settings import Settings, host_settings

@@ -10,10 +10,9 @@ from pathlib import Path
 from runner.config import ReleaseConfig, load_config, parse_config
 from runner.durable import replace_file
 from runner.errors import RunnerError, UnknownNameError, UsageError
-from runner.freezer import RELEASES
 from runner.json_editing import items, members, put, top
+from runner.manifests import RELEASES, manifest_path
 from runner.parsing import decode, file_name, read_file
-from runner.release import manifest_path
 from runner.roster import Candidate, Retirement, Status
 from runner.settings import Settings
 

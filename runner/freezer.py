@@ -7,19 +7,11 @@ from pathlib import Path
 from runner.config import ReleaseConfig
 from runner.documents.manifest import Manifest
 from runner.durable import settle_name
-from runner.errors import UsageError
 from runner.freezing import Stage, find_records, keep_records, with_controls
 from runner.inputs import Inputs, load_inputs
+from runner.manifests import RELEASES, NotFrozenError, load_manifest, manifest_path
 from runner.preparing import Workbench, open_workbench, prepare
-from runner.release import (
-    PreparedNomination,
-    PreparedRelease,
-    check_inputs,
-    freeze,
-    load_manifest,
-    manifest_path,
-    write_manifest,
-)
+from runner.release import PreparedNomination, PreparedRelease, check_inputs, freeze, write_manifest
 from runner.settings import Settings
 from runner.staging import Stages
 from runner.validating.certificates import keep_certificates, with_certificates
@@ -28,18 +20,6 @@ from sandbox.capture import Base
 from sandbox.client import open_sandbox
 from sandbox.patch import Repository
 from sandbox.room import AccountRange
-
-RELEASES = Path("releases")
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class NotFrozenError(UsageError):
-    """A release has no manifest yet."""
-
-    release: str
-
-    def __str__(self) -> str:
-        return f"release {self.release} is not frozen; run: runner freeze"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

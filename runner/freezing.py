@@ -12,9 +12,10 @@ from runner.controls import Grade, calibrate, read_record, run_controls, trials
 from runner.documents.controls import ControlsRecord
 from runner.documents.manifest import Manifest
 from runner.errors import DocumentError, DocumentErrors
+from runner.manifests import MANIFEST_BYTES
 from runner.parsing import read_file
 from runner.preparing import Workbench, build_evaluators
-from runner.release import MANIFEST_BYTES, PreparedNomination, PreparedRelease
+from runner.release import PreparedNomination, PreparedRelease
 from runner.validating.certificates import read_certificate
 from runner.validating.rechecking import contradicted, retried
 from sandbox.spec import ObjectId

@@ -8,10 +8,9 @@ from runner.artifacts import open_sealed
 from runner.config import load_config
 from runner.documents.manifest import Manifest
 from runner.errors import RunnerError, UsageError, VerificationError
-from runner.freezer import RELEASES
 from runner.inputs import Places, find_places, load_inputs
+from runner.manifests import MANIFEST, RELEASES, load_manifest, manifest_digest
 from runner.nomination import Nomination
-from runner.release import MANIFEST, load_manifest, manifest_digest
 from runner.reports.aggregate import planned
 from runner.reports.marks import UNKNOWN
 from runner.schedule import Cell, TryState

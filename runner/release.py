@@ -8,7 +8,7 @@ from evaluators.model import Evaluator
 from evaluators.norm_scale import VERSION
 from runner.agents.login import with_hosts
 from runner.artifacts import new_folder
-from runner.canonical import canonical, parse, sha256
+from runner.canonical import canonical, sha256
 from runner.config import ReleaseConfig
 from runner.disk import DISK, Disk
 from runner.documents.controls import ControlsRecord
@@ -28,22 +28,18 @@ from runner.documents.manifest import (
 from runner.documents.nomination import LaterSolution, NpmFixture, SdistFixture
 from runner.drift import compare
 from runner.durable import settle_name
-from runner.errors import DocumentError, DriftError, SealTakenError
+from runner.errors import DriftError, SealTakenError
 from runner.fixture import Fixture
 from runner.folder import StoredFile
+from runner.manifests import MANIFEST, load_manifest, manifest_path
 from runner.node_lock import NodeLock
 from runner.nomination import PRIVATE, PUBLIC, Nomination, nomination_digest
 from runner.norms import solution_lines
-from runner.parsing import read_file
 from runner.roster import Candidate, Status
 from runner.single_shot import told
 from runner.solution import Solution
 from runner.toolchains import AnyLock
 from runner.tools import tools_lock
-from sandbox.spec import MIB
-
-MANIFEST = "manifest.json"
-MANIFEST_BYTES = 64 * MIB
 
 HOST_SETTINGS = frozenset(
     {"models_test", "results_dir", "private_artifacts_dir", "private_evaluators_dir", "clean_room"}
@@ -118,16 +114,6 @@ def planned_attempts(config: ReleaseConfig) -> Iterator[PlannedAttempt]:
                 yield PlannedAttempt(candidate=candidate.id, nomination=nomination, attempt=attempt)
 
 
-def manifest_digest(manifest: Manifest) -> str:
-    """Give the SHA-256 of a manifest's bytes: what every document of the release names."""
-    return sha256(canonical(manifest))
-
-
-def manifest_path(releases: Path, release: str) -> Path:
-    """Give the place of a release's manifest."""
-    return releases / release / MANIFEST
-
-
 def write_manifest(releases: Path, manifest: Manifest, *, disk: Disk = DISK) -> Path:
     """Put a manifest under its release's id, once; writing the same again changes nothing.
 
@@ -148,21 +134,6 @@ def write_manifest(releases: Path, manifest: Manifest, *, disk: Disk = DISK) -> 
     check_same(load_manifest(path), manifest, str(path))
     settle_name(path.parent, disk=disk)
     return path
-
-
-def load_manifest(path: Path) -> Manifest:
-    """Read a manifest, which must be canonical, of our schema, and under its own release's name.
-
-    Raises:
-        DocumentError, DocumentErrors: it is not, or not there.
-    """
-    if not path.exists():
-        raise _manifest_error(path, "", "no such file", "a frozen release", "freeze it: runner freeze")
-    manifest = parse(Manifest, read_file(path, MANIFEST_BYTES), str(path))
-    if manifest.release != path.parent.name:
-        mend = "move it back below its release's own folder"
-        raise _manifest_error(path, "release", manifest.release, path.parent.name, mend)
-    return manifest
 
 
 def check_inputs(manifest: Manifest, prepared: PreparedRelease, file: str) -> None:
@@ -261,10 +232,6 @@ def downloads_of(nomination: Nomination) -> Iterator[Download]:
         yield Download(name=fixture.name, version=fixture.version, sha256=fixture.sha256)
         if isinstance(solution, LaterSolution):
             yield Download(name=fixture.name, version=solution.version, sha256=solution.sha256)
-
-
-def _manifest_error(path: Path, field: str, found: str, expected: str, mend: str) -> DocumentError:
-    return DocumentError(file=str(path), field=field, found=found, expected=expected, mend=mend)
 
 
 def _file(file: StoredFile) -> FrozenFile:

@@ -2,9 +2,8 @@
 
 from runner.config import load_config
 from runner.documents.manifest import Manifest
-from runner.freezer import RELEASES, NotFrozenError
 from runner.inputs import find_places
-from runner.release import load_manifest, manifest_path
+from runner.manifests import RELEASES, NotFrozenError, load_manifest, manifest_path
 from runner.settings import Settings
 from runner.store import Store, store_for
 

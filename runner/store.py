@@ -29,9 +29,9 @@ from runner.documents.seal import SEAL_NAME, SealKind, Trial
 from runner.errors import SealBrokenError
 from runner.journal import JOURNAL, Scribe, Told, reached, read_journal
 from runner.kept import FIRST
+from runner.manifests import manifest_digest
 from runner.outcome import Outcome, outcome
 from runner.parsing import read_file
-from runner.release import manifest_digest
 from runner.schedule import Cell, Standing, TryState
 
 BEGUN = "begun.json"
@@ -130,7 +130,11 @@ class Store:
 
     def attempt_folder(self, cell: Cell) -> Path:
         """Give the folder that holds the tries of an attempt."""
-        return self.root / self.release / cell.candidate / cell.nomination / f"attempt-{cell.attempt}"
+        return Path(self.attempt_path(cell))
+
+    def attempt_path(self, cell: Cell) -> str:
+        """Give the same as a text, of which very many are made sooner."""
+        return f"{self.root}/{self.release}/{cell.candidate}/{cell.nomination}/attempt-{cell.attempt}"
 
     def folder(self, trial: Trial) -> Path:
         """Give the folder of a try."""
@@ -217,12 +221,14 @@ class Store:
         )
 
 
-def store_for(root: Path, manifest: Manifest, scribe: Scribe | None = None) -> Store:
-    """Give the store of a frozen release; without a scribe it is only read."""
+def store_for(
+    root: Path, manifest: Manifest, scribe: Scribe | None = None, *, manifest_sha256: str | None = None
+) -> Store:
+    """Give the store of a frozen release; without a scribe it is only read. A known digest is not made again."""
     return Store(
         root=root,
         release=manifest.release,
-        manifest_sha256=manifest_digest(manifest),
+        manifest_sha256=manifest_sha256 or manifest_digest(manifest),
         asking=frozenset(each.id for each in manifest.candidates if not each.is_control),
         scribe=scribe,
     )

@@ -12,9 +12,9 @@ from runner.documents.manifest import FrozenNomination, Manifest
 from runner.errors import UsageError
 from runner.freezing import CONTROLS, RECORD
 from runner.judging.archive import JUDGING
+from runner.manifests import MANIFEST_BYTES
 from runner.parsing import read_file
 from runner.proof import PROOFS
-from runner.release import MANIFEST_BYTES
 from runner.reports.aggregate import planned
 from runner.schemas import documents, schema_of
 from runner.settings import own_checkout

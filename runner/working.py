@@ -42,13 +42,17 @@ def cores() -> int:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Make very many objects without looking for cycles among them: documents have none, and looking takes longer."""
+    """Make very many objects without looking for cycles among them: documents have none, and looking takes longer.
+
+    What is there at the end is not looked at later either; it still goes when nobody holds it any more.
+    """
     was = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was:
+            gc.freeze()
             gc.enable()
 
 

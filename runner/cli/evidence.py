@@ -17,11 +17,11 @@ from runner.cli.telling import hint
 from runner.documents.aggregate import Aggregate
 from runner.documents.manifest import Manifest
 from runner.errors import DocumentError, VerificationError
-from runner.freezer import RELEASES, Frozen, NotFrozenError, load_frozen
+from runner.freezer import Frozen, load_frozen
 from runner.freezing import find_records
 from runner.inputs import Inputs, load_inputs
+from runner.manifests import RELEASES, NotFrozenError, load_manifest, manifest_path
 from runner.reference_system.verify import verify_reference_release
-from runner.release import load_manifest, manifest_path
 from runner.reports.expected import differences, load_expected
 from runner.reports.markdown import notes
 from runner.reports.remembering import gather_table, kept
@@ -196,7 +196,7 @@ def _rebuilder(frozen: Frozen) -> Rebuilder:
 @click.option(
     "--expect", type=click.Path(path_type=Path), help="Leave with 1 unless the table is the one this file expects."
 )
-@click.option("--fresh", is_flag=True, help="Read every attempt, also those whose files are as they were.")
+@click.option("--fresh", is_flag=True, help="Read every byte, also of attempts whose documents are as they were.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
 def aggregate(config: Path | None, *, expect: Path | None, fresh: bool, as_json: bool) -> int:

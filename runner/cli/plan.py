@@ -10,11 +10,11 @@ from runner.cli.privilege import need_keeper
 from runner.cli.telling import hint, tell
 from runner.errors import UsageError
 from runner.finding import Finding, Severity
-from runner.freezer import RELEASES, freeze_release
+from runner.freezer import freeze_release
 from runner.inputs import load_inputs
 from runner.lint import lint as find_problems
 from runner.lint import usual_aids
-from runner.release import manifest_digest
+from runner.manifests import RELEASES, manifest_digest
 from runner.reports.aggregate import unproven_of
 from runner.settings import Settings, host_settings
 from runner.signing.release_log import frozen_entry, log_release

@@ -13,13 +13,12 @@ from runner.cli.published import Elsewhere, verify_path
 from runner.cli.telling import tell
 from runner.config import load_config
 from runner.errors import UsageError
-from runner.freezer import RELEASES
 from runner.inputs import Places, find_places
+from runner.manifests import MANIFEST, RELEASES, load_manifest
 from runner.pruning.finding import RETURNS, Ground, Item, What, find_items
 from runner.pruning.needed import read_needed
 from runner.pruning.removing import quiet, remove
 from runner.pruning.superseded import evidence_item
-from runner.release import MANIFEST, load_manifest
 from runner.settings import Settings, host_settings
 
 _MIB = 1 << 20

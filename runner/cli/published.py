@@ -8,8 +8,8 @@ from pathlib import Path
 from runner.cli.keys import host_keys
 from runner.documents.manifest import Manifest
 from runner.errors import DocumentError, DocumentErrors, RunnerError
-from runner.freezer import RELEASES, Frozen, load_frozen
-from runner.release import load_manifest, manifest_path
+from runner.freezer import Frozen, load_frozen
+from runner.manifests import RELEASES, load_manifest, manifest_path
 from runner.settings import Settings, host_settings
 from runner.signing.trust import Pin, own_pins, read_trust
 from runner.verification.model import Rebuild

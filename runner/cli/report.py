@@ -36,7 +36,7 @@ _LONGEST = 256 << 20
     type=click.Choice([*FORMATS]),
     help="The format for --check; default: as headings say.",
 )
-@click.option("--fresh", is_flag=True, help="Read every attempt, also those whose files are as they were.")
+@click.option("--fresh", is_flag=True, help="Read every byte, also of attempts whose documents are as they were.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 @click.pass_obj
 def report(  # noqa: PLR0913 - one parameter an option

@@ -11,8 +11,9 @@ from runner.documents.keys import KeyRole
 from runner.documents.manifest import Manifest
 from runner.durable import leftovers, read_regular
 from runner.errors import UsageError, VerificationError
-from runner.freezer import RELEASES, Frozen, load_frozen
+from runner.freezer import Frozen, load_frozen
 from runner.immutable import freeze_folders
+from runner.manifests import RELEASES
 from runner.publishing.allowing import allow_file, read_allow_list
 from runner.publishing.context import scan_context
 from runner.publishing.publish import (

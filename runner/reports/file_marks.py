@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -26,11 +26,8 @@ from runner.kept import FIRST, NORMS
 from runner.reports.looking import names_in
 from runner.store import BEGUN, GRADINGS, SUBMISSION, VOID
 
-MADE_OF = (
-    *(SEAL_NAME, "submission.json", "grading.json", "void.json", "telemetry.json", "ledger.jsonl", NORMS),
-    f"{FIRST}/ledger.jsonl",
-)
-"""What rows are made of, in a sealed folder."""
+MADE_OF = (SEAL_NAME, "submission.json", "grading.json", "void.json", "telemetry.json", "ledger.jsonl", NORMS)
+"""What rows are made of, in a sealed folder; beside them the ledger of a first shot."""
 LOOKING = Path(__file__).with_name("looking.py")
 NOTHING = LookedAt(still=(), holding=())
 """Of an attempt that has no files."""
@@ -51,7 +48,7 @@ def see(attempt: Path) -> Seen | None:
         if not os.path.lexists(attempt):
             return Seen(looked_at=NOTHING, newest_ns=0)
         tries = [f"/{each.name}" for each in sorted(attempt.iterdir()) if each.is_dir()]
-        still = ("", *(path for tried in tries for path in _paths(attempt, tried)))
+        still = ("", *(path for tried in tries for path in _paths(str(attempt), tried)))
         newest = max(os.lstat(f"{attempt}{path}").st_ctime_ns for path in still)
         holding = tuple(Holding(folder=tried, names=tuple(names_in(f"{attempt}{tried}"))) for tried in tries)
     except OSError:
@@ -59,22 +56,27 @@ def see(attempt: Path) -> Seen | None:
     return Seen(looked_at=LookedAt(still=still, holding=holding), newest_ns=newest)
 
 
-def _paths(attempt: Path, tried: str) -> Iterator[str]:
+def _paths(attempt: str, tried: str) -> Iterator[str]:
     """Give the paths in one try's folder, but for that folder, which judges add to."""
-    gradings = f"{tried}/{GRADINGS}"
-    sealed = [f"{tried}/{SUBMISSION}", f"{tried}/{VOID}"]
-    with suppress(FileNotFoundError, NotADirectoryError):
-        sealed += [f"{gradings}/{each.name}" for each in sorted(Path(f"{attempt}{gradings}").iterdir())]
-    documents = (f"{folder}/{name}" for folder in sealed for name in MADE_OF)
-    wanted = (f"{tried}/{BEGUN}", gradings, *sealed, *documents)
-    return (path for path in wanted if os.path.lexists(f"{attempt}{path}"))
+    there = names_in(attempt + tried)
+    yield from (f"{tried}/{name}" for name in (BEGUN, GRADINGS) if name in there)
+    sealed = [name for name in (SUBMISSION, VOID) if name in there]
+    if GRADINGS in there:
+        sealed += [f"{GRADINGS}/{name}" for name in names_in(f"{attempt}{tried}/{GRADINGS}")]
+    for folder in (f"{tried}/{name}" for name in sealed):
+        names = names_in(attempt + folder)
+        yield folder
+        yield from (f"{folder}/{name}" for name in MADE_OF if name in names)
+        shot = f"{folder}/{FIRST}/ledger.jsonl"
+        if os.path.lexists(attempt + shot):
+            yield shot
 
 
 class Looking:
     """Looks at attempts that were read before, in a process a core, while its owner does something else."""
 
     def __init__(
-        self, attempts: Sequence[tuple[Path, int]], shapes: Sequence[LookedAt], since_ns: int, shares: int
+        self, attempts: Sequence[tuple[str, int]], shapes: Sequence[LookedAt], since_ns: int, shares: int
     ) -> None:
         """Plan the looking; nothing is begun.
 
@@ -106,11 +108,10 @@ class Looking:
             process.wait()
         self._open.close()
 
-    def _begin(self, share: Sequence[tuple[Path, int]]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    def _begin(self, share: Sequence[tuple[str, int]]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
         given = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
         told = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
-        attempts = [(str(folder), shape) for folder, shape in share]
-        asked = {"since_ns": self._since_ns, "shapes": self._shapes, "attempts": attempts}
+        asked = {"since_ns": self._since_ns, "shapes": self._shapes, "attempts": share}
         given.write(json.dumps(asked).encode())
         given.seek(0)
         argv = [sys.executable, "-I", "-S", "-B", str(LOOKING)]

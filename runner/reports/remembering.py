@@ -112,7 +112,7 @@ def _kept(
 ) -> tuple[Aggregate | None, dict[int, Row]]:
     """Give the table that was made, and of it the rows of attempts that are as they were."""
     remembered = [(at, shape) for at, shape in enumerate(past.attempts) if shape is not None]
-    attempts = [(store.attempt_folder(cells[at]), shape) for at, shape in remembered]
+    attempts = [(store.attempt_path(cells[at]), shape) for at, shape in remembered]
     with Looking(attempts, past.shapes, int(past.newest_ns), cores()) as looking:
         table = _table(folder, past)
         if table is None:

@@ -8,10 +8,9 @@ from runner.documents.judging_summary import JudgingSummary
 from runner.documents.manifest import Manifest
 from runner.durable import replace_file
 from runner.errors import DocumentError
-from runner.freezer import RELEASES, NotFrozenError
 from runner.inputs import Places
+from runner.manifests import RELEASES, NotFrozenError, load_manifest, load_with_digest, manifest_path
 from runner.parsing import read_file
-from runner.release import load_manifest, manifest_path
 from runner.reports.remembering import Clock, Gathered, gather_table
 from runner.reports.report import Report
 from runner.reports.report_building import Release, build
@@ -48,15 +47,16 @@ def gather(
 def _gather(
     folder: Path, places: Places, names: Sequence[str], clock: Clock, *, fresh: bool
 ) -> tuple[Report, tuple[Gathered, ...]]:
-    manifests = {name: load_manifest(manifest_path(folder, name)) for name in names}
-    found = [_release(each, places, clock=clock, fresh=fresh) for each in manifests.values()]
-    superseded = dict(_superseded(folder, manifests))
+    manifests = {name: load_with_digest(manifest_path(folder, name)) for name in names}
+    found = [_release(manifest, digest, places, clock=clock, fresh=fresh) for manifest, digest in manifests.values()]
+    superseded = dict(_superseded(folder, {name: manifest for name, (manifest, _) in manifests.items()}))
     return build([release for _, release in found], superseded), tuple(gathered for gathered, _ in found)
 
 
-def _release(manifest: Manifest, places: Places, *, clock: Clock, fresh: bool) -> tuple[Gathered, Release]:
+def _release(manifest: Manifest, digest: str, places: Places, *, clock: Clock, fresh: bool) -> tuple[Gathered, Release]:
     folder = places.tables / manifest.release
-    gathered = gather_table(store_for(places.store, manifest), manifest, folder, clock=clock, fresh=fresh)
+    store = store_for(places.store, manifest, manifest_sha256=digest)
+    gathered = gather_table(store, manifest, folder, clock=clock, fresh=fresh)
     judging = _judging(folder / _SUMMARY, gathered.aggregate.manifest_sha256)
     return gathered, Release(
         manifest=manifest,

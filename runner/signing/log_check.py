@@ -7,8 +7,8 @@ from runner.canonical import parse, sha256
 from runner.documents.keys import KeyRole
 from runner.documents.release_log import LogEntry, LogKind
 from runner.errors import DocumentError, DocumentErrors
+from runner.manifests import MANIFEST, MANIFEST_BYTES, manifest_path
 from runner.parsing import file_name, read_file
-from runner.release import MANIFEST, MANIFEST_BYTES, manifest_path
 from runner.signing.errors import ProofError, SignatureError
 from runner.signing.merkle import check_consistency, consistency, leaf_hash
 from runner.signing.note import Checkpoint, NoteKey, open_note, peek_checkpoint

@@ -8,10 +8,11 @@ from runner.canonical import canonical
 from runner.documents.certificate import Certificate
 from runner.durable import replace_file
 from runner.errors import UsageError
-from runner.freezer import RELEASES, accounts_of
+from runner.freezer import accounts_of
 from runner.inputs import load_inputs
+from runner.manifests import RELEASES, manifest_path
 from runner.preparing import open_workbench, prepare
-from runner.release import PreparedNomination, manifest_path
+from runner.release import PreparedNomination
 from runner.selection import select
 from runner.settings import Settings
 from runner.staging import Stages

@@ -16,9 +16,10 @@ from runner.controls import Graded
 from runner.errors import ControlError, DocumentError, DocumentErrors
 from runner.freezing import Stage, find_records, keep_records, with_controls
 from runner.inputs import Inputs, Places
+from runner.manifests import load_manifest
 from runner.nomination import load_nomination
 from runner.preparing import Workbench, open_workbench, prepare
-from runner.release import PreparedNomination, PreparedRelease, check_inputs, freeze, load_manifest, write_manifest
+from runner.release import PreparedNomination, PreparedRelease, check_inputs, freeze, write_manifest
 from runner.settings import Settings
 from runner.toolchain import build_toolchain
 from runner.toolchain_store import TARGET, stored

@@ -31,7 +31,7 @@ from runner.judges import ControlBounds
 from runner.judging.askings import Judged, Said
 from runner.judging.summary import summarise
 from runner.judging.terms import terms_of
-from runner.release import manifest_digest
+from runner.manifests import manifest_digest
 from runner.reports.judging import judging_markdown
 from runner.roster import Judge
 from tests.unit.judging import scripted

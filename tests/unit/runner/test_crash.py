@@ -22,9 +22,10 @@ from runner.durable import TEMPORARY, append_file, cut_file, make_folders, new_f
 from runner.errors import SealBrokenError, SealTakenError, UsageError
 from runner.journal import read_journal
 from runner.journal import whole_lines as whole_lines_of
+from runner.manifests import load_manifest, manifest_path
 from runner.publishing.publish import OtherwisePublishedError, Ready, is_published, write_release
 from runner.recovering import recover, sealed_parts
-from runner.release import load_manifest, manifest_path, write_manifest
+from runner.release import write_manifest
 from runner.schedule import Standing
 from runner.signing.errors import SignatureError
 from runner.signing.merkle import head

@@ -18,8 +18,9 @@ from runner.disk import Disk
 from runner.documents.seal import SealKind, Trial
 from runner.durable import TEMPORARY, append_file, cut_file, new_file, settle_file, settle_name
 from runner.errors import SealTakenError, StorageError
+from runner.manifests import load_manifest, manifest_path
 from runner.publishing.publish import Ready, is_published, write_release
-from runner.release import load_manifest, manifest_path, write_manifest
+from runner.release import write_manifest
 from tests.disks import FAULTS, FailingDisk, Fault
 from tests.unit.runner.evidence_maker import a_manifest
 

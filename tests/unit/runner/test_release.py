@@ -20,17 +20,10 @@ from runner.documents.manifest import Manifest
 from runner.drift import compare
 from runner.errors import DocumentError, DocumentErrors, Drift, DriftError, SealTakenError
 from runner.inputs import Inputs, Places
+from runner.manifests import load_manifest, manifest_digest, manifest_path
 from runner.nomination import load_nomination, nomination_digest
 from runner.preparing import Workbench, open_workbench, prepare
-from runner.release import (
-    PreparedRelease,
-    check_inputs,
-    freeze,
-    load_manifest,
-    manifest_digest,
-    manifest_path,
-    write_manifest,
-)
+from runner.release import PreparedRelease, check_inputs, freeze, write_manifest
 from runner.settings import Settings
 from tests.unit.runner.written import config_fields, nomination_files, written
 
