@@ -2,7 +2,7 @@
 
 from runner.config import load_config
 from runner.documents.manifest import Manifest
-from runner.inputs import find_places
+from runner.inputs import Inputs, find_places, load_inputs
 from runner.manifests import RELEASES, NotFrozenError, load_manifest, manifest_path
 from runner.settings import Settings
 from runner.store import Store, store_for
@@ -21,3 +21,18 @@ def find_sealed(settings: Settings, release: str | None = None) -> tuple[Manifes
         raise NotFrozenError(release=wanted)
     manifest = load_manifest(path)
     return manifest, store_for(find_places(config, settings).store, manifest)
+
+
+def find_evidence(settings: Settings) -> tuple[Inputs, Manifest, Store]:
+    """Find the configured release's inputs, its manifest, and its store, to be read.
+
+    Raises:
+        NotFrozenError: it was never frozen.
+        DocumentErrors: an input cannot be read.
+    """
+    inputs = load_inputs(settings)
+    path = manifest_path(settings.checkout / RELEASES, inputs.config.release)
+    if not path.exists():
+        raise NotFrozenError(release=inputs.config.release)
+    manifest = load_manifest(path)
+    return inputs, manifest, store_for(inputs.places.store, manifest)

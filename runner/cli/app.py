@@ -26,7 +26,7 @@ _COMMANDS = {
     "show": ("runner.cli.show", "Show what happened in an attempt, or what two differ in."),
     "replay": ("runner.cli.replay", "Run an attempt's agent again, against its recording."),
     "verify": ("runner.cli.evidence", "Check a release's evidence from its files alone."),
-    "aggregate": ("runner.cli.evidence", "Make the table from sealed evidence, and print it."),
+    "aggregate": ("runner.cli.aggregate", "Make the table from sealed evidence, and print it."),
     "report": ("runner.cli.report", "Write who solved what, how surely and at what cost, as a page."),
     "review": ("runner.cli.review", "Keep people's reviews beside the submissions that they are of."),
     "publish": ("runner.cli.publish", "Write what may be seen of a release, once, signed."),

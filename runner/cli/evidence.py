@@ -1,36 +1,26 @@
-"""`runner verify` and `runner aggregate`."""
+"""`runner verify`."""
 
 import json
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from runner.cli.keys import host_keys
 from runner.cli.published import Elsewhere, verify_path
-from runner.cli.telling import hint
-from runner.documents.aggregate import Aggregate
 from runner.documents.manifest import Manifest
 from runner.errors import DocumentError, VerificationError
 from runner.freezer import Frozen, load_frozen
 from runner.freezing import find_records
-from runner.inputs import Inputs, load_inputs
-from runner.manifests import RELEASES, NotFrozenError, load_manifest, manifest_path
+from runner.inputs import Inputs
+from runner.manifests import RELEASES
 from runner.reference_system.verify import verify_reference_release
-from runner.reports.expected import differences, load_expected
-from runner.reports.markdown import notes
-from runner.reports.remembering import gather_table, kept
-from runner.reports.table import plain
-from runner.reports.terminal import coloured
+from runner.sealed import find_evidence
 from runner.settings import Settings, host_settings
 from runner.signing.log_check import check_log
 from runner.signing.trust import own_pins, read_trust
-from runner.store import Store, store_for
 from runner.verification.kinds import UNSIGNED, ReleaseKind, release_kind
 from runner.verification.model import Finding
 from runner.verification.rebuilding import Rebuilder
@@ -157,16 +147,6 @@ def _log_findings(settings: Settings, checkpoint: Path | None, keys: tuple[Path,
     return tuple(check_log(settings.checkout / RELEASES, checkpoint, trust))
 
 
-def find_evidence(settings: Settings) -> tuple[Inputs, Manifest, Store]:
-    """Find a release's manifest and its evidence."""
-    inputs = load_inputs(settings)
-    path = manifest_path(settings.checkout / RELEASES, inputs.config.release)
-    if not path.exists():
-        raise NotFrozenError(release=inputs.config.release)
-    manifest = load_manifest(path)
-    return inputs, manifest, store_for(inputs.places.store, manifest)
-
-
 def _check_records(inputs: Inputs, manifest: Manifest) -> None:
     """Hold the records of the controls against the manifest that names them."""
     try:
@@ -190,47 +170,3 @@ def _rebuilder(frozen: Frozen) -> Rebuilder:
     # All bases now: helpers of this process find them in the repository, and are told what they are.
     bases = {each.id: frozen.base(each.id) for each in frozen.manifest.nominations}
     return Rebuilder(frozen.workbench.repository, bases.__getitem__)
-
-
-@click.command()
-@click.option(
-    "--expect", type=click.Path(path_type=Path), help="Leave with 1 unless the table is the one this file expects."
-)
-@click.option("--fresh", is_flag=True, help="Read every byte, also of attempts whose documents are as they were.")
-@click.option("--json", "as_json", is_flag=True, help="JSON lines.")
-@click.pass_obj
-def aggregate(config: Path | None, *, expect: Path | None, fresh: bool, as_json: bool) -> int:
-    """Write aggregate.json and aggregate.md from sealed evidence, and print the table."""
-    settings = host_settings(config)
-    inputs, manifest, store = find_evidence(settings)
-    folder = inputs.places.tables / manifest.release
-    found = gather_table(store, manifest, folder, clock=time.time_ns, fresh=fresh)
-    gathered = found.aggregate
-    if line := kept(found):
-        click.echo(line, err=True)
-    if as_json:
-        for row in gathered.attempts:
-            click.echo(row.model_dump_json(by_alias=True))
-    else:
-        _print(gathered, settings)
-        click.echo(f"written: {folder}/aggregate.json and aggregate.md")
-        click.echo(f"evidence: {store.root / store.release}")
-        hint("report", "show ATTEMPT")
-    return 0 if expect is None else _compare(gathered, expect)
-
-
-def _print(gathered: Aggregate, settings: Settings) -> None:
-    if sys.stdout.isatty() and settings.colour:
-        Console().print(coloured(gathered.attempts))
-    else:
-        click.echo(plain(gathered.attempts), nl=False)
-    for note in notes(gathered):
-        click.echo(note)
-
-
-def _compare(gathered: Aggregate, expect: Path) -> int:
-    contrasts = differences(load_expected(expect), gathered.attempts)
-    for each in contrasts:
-        click.echo(f"not as expected: {each}", err=True)
-    click.echo(f"the table is {'not ' if contrasts else ''}the one that {expect.name} expects", err=True)
-    return 1 if contrasts else 0

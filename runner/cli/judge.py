@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from runner.canonical import canonical
-from runner.cli.evidence import find_evidence
 from runner.cli.names import CANDIDATE, NOMINATION
 from runner.cli.privilege import need_keeper
 from runner.cli.telling import tell
@@ -16,6 +15,7 @@ from runner.judging.phase import Done, hold
 from runner.judging.ratings import StatsMissingError
 from runner.judging.rehearsal import rehearse_judging
 from runner.judging.tables import write_summary
+from runner.sealed import find_evidence
 from runner.settings import Settings, host_settings
 from sandbox.git import scratch_repository
 

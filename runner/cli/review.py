@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from runner.cli.evidence import find_evidence
 from runner.cli.names import ATTEMPT
 from runner.documents.reviews import ManualReview, PointScale
 from runner.errors import UsageError, VerificationError
@@ -13,6 +12,7 @@ from runner.judging.reviews import Declared, Subject, find_subject, foreign_revi
 from runner.naming import name_of, named_try
 from runner.parsing import file_name, read_file
 from runner.reports.aggregate import planned
+from runner.sealed import find_evidence
 from runner.settings import host_settings
 from runner.verification.folders import Reader
 from runner.verification.reviews import check_reviews, submission_digest

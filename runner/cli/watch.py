@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from runner.cli.evidence import find_evidence
 from runner.cli.telling import tell
 from runner.clock import now_ms
 from runner.documents.manifest import Manifest
@@ -20,6 +19,7 @@ from runner.running.progress import Progress
 from runner.running.watching import Watch
 from runner.running.words import change, document, report
 from runner.schedule import Cell
+from runner.sealed import find_evidence
 from runner.settings import host_settings
 
 _FOLLOW_SECONDS = 2.0

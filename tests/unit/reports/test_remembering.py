@@ -216,7 +216,7 @@ def test_where_nobody_can_look_everything_is_read(
 def test_verifying_and_publishing_know_nothing_of_what_is_remembered() -> None:
     users = {path for path, tree in modules() if {"remembering", "file_marks"} & names(tree)}
     assert users == {
-        "runner/cli/evidence.py", "runner/cli/report.py", "runner/reports/remembering.py",
+        "runner/cli/aggregate.py", "runner/cli/report.py", "runner/reports/remembering.py",
         "runner/reports/report_gathering.py",
     }  # fmt: skip
 
