@@ -17,6 +17,7 @@ from evaluators.node_test import build_node_test
 from evaluators.packing import laid_over, pack_files
 from evaluators.pytest_suite import build_pytest_suite
 from evaluators.review_findings import build_review_findings
+from evaluators.small_kinds import build_lint, build_rbac
 from runner.validating.payloads import UNITTEST_AGREES
 from sandbox.api import Pack
 from sandbox.spec import ObjectId
@@ -24,6 +25,8 @@ from sandbox.tree import Entry, Kind
 from tests.fakes import PlainSandbox
 from tests.node import node_bench
 from tests.unit.evaluators.judging import plain_bench
+from tests.unit.evaluators.test_small_kinds import HONEST, LISTER, READER, SUBJECT, role, rule
+from tests.unit.evaluators.tooled import tooled_bench
 
 RIGHT = b"def add(left, right):\n    return left + right\n"
 WRONG = b"def add(left, right):\n    return 100 * left - right\n"
@@ -91,11 +94,15 @@ KINDS: Mapping[str, tuple[str, Mapping[str, object], Mapping[str, str]]] = {
     "node-test": ("calc.mjs", {"files": ["calc.test.mjs"]}, {"calc.test.mjs": NODE_SUITE}),
     "json-match": ("answer.json", {"file": "answer.json", "expected": "e.json"}, {"e.json": '{"sum": 3}'}),
     "review-findings": ("review.json", {"file": "review.json", "key": "key.json"}, {"key.json": REVIEW}),
+    "lint": ("parsed.py", {"files": ["parsed.py"], "rules": ["F"]}, {}),
+    "rbac": ("rbac.yaml", {"files": ["rbac.yaml"], "subject": SUBJECT, "needs": [READER, LISTER]}, {}),
 }
 WORK: Mapping[str, tuple[bytes, bytes]] = {
     "calc.py": (RIGHT, WRONG),
     "calc.mjs": (NODE_RIGHT, NODE_WRONG),
     "answer.json": (b'{"sum": 3}', b'{"sum": 4}'),
+    "parsed.py": (RIGHT, b"import os\n" + RIGHT[:-1] + b")\n"),
+    "rbac.yaml": (HONEST.encode(), role(rule(verbs="'*'")).encode()),
     "review.json": (b'[{"file": "a.py", "line": 3}, {"file": "a.py", "line": 9}]', b'[{"file": "a.py", "line": 50}]'),
 }
 BUILD: Mapping[str, Callable[[EvaluatorSpec, object], Evaluator]] = {
@@ -105,6 +112,8 @@ BUILD: Mapping[str, Callable[[EvaluatorSpec, object], Evaluator]] = {
     "node-test": build_node_test,
     "json-match": build_json_match,
     "review-findings": build_review_findings,
+    "lint": build_lint,
+    "rbac": build_rbac,
 }
 
 
@@ -113,9 +122,8 @@ def open_court(kind: str, folder: Path, hidden: Mapping[str, str] | None = None)
     (folder / "private").mkdir(parents=True)
     for name, text in (hidden or private).items():
         (folder / "private" / name).write_text(text)
-    (folder / "sandbox").mkdir()
-    sandbox = PlainSandbox(folder / "sandbox")
-    bench = node_bench(sandbox) if path == "calc.mjs" else plain_bench(sandbox)
+    bench = bench_for(kind, folder)
+    sandbox = bench.sandbox
     plain = kind.partition(",")[0]
     spec = EvaluatorSpec(id="hidden", kind=plain, options=options, folder=folder / "private")
     right, wrong = WORK[path]
@@ -125,6 +133,14 @@ def open_court(kind: str, folder: Path, hidden: Mapping[str, str] | None = None)
     if hasattr(evaluator, "calibrate"):
         evaluator = BUILD[plain](spec, evaluator.calibrate(solution, bench))
     return Court(evaluator=evaluator, bench=bench, base=base, path=path, right=right, wrong=wrong)
+
+
+def bench_for(kind: str, folder: Path) -> Bench:
+    if kind in {"lint", "rbac"}:
+        return tooled_bench(folder)
+    (folder / "sandbox").mkdir()
+    sandbox = PlainSandbox(folder / "sandbox")
+    return node_bench(sandbox) if kind in {"command, of Node", "node-test"} else plain_bench(sandbox)
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -181,7 +197,7 @@ def test_planted_files_neither_help_what_is_wrong_nor_harm_what_is_right_and_non
 ) -> None:
     beside = planted(tmp_path / "trace")
     right, wrong = court.judge(court.right, beside), court.judge(court.wrong, beside)
-    assert right.passed, (right.detail, right.private_log[-2000:])
+    assert right.passed, (right.detail, right.cases, right.private_log[-2000:])
     alone = court.judge(court.wrong)
     assert (wrong.cause, wrong.score, wrong.cases and wrong.cases[0].passed) == (
         alone.cause,
@@ -205,12 +221,12 @@ def test_whoever_ran_what_is_planted_would_leave_a_trace(tmp_path: Path, command
 
 
 @pytest.mark.parametrize("link", ["/dev/null", "../../private"])
-def test_a_link_in_the_place_of_the_work_earns_nothing(court: Court, link: str) -> None:
+def test_a_link_in_the_place_of_the_work_earns_no_more_than_wrong_work(court: Court, link: str) -> None:
     entry = Entry(path=court.path.encode(), kind=Kind.LINK, target=link.encode())
     change = Pack(entries=(entry,), blobs=pack_files({}).blobs)
     verdict = court.evaluator.judge(Submission(base=(court.base,), change=change, tree_digest="0" * 64), court.bench)
     assert not verdict.passed
-    assert not verdict.score
+    assert (verdict.score or 0) <= (court.judge(court.wrong).score or 0)
 
 
 UNDER_A_FRAMEWORK = b"""\

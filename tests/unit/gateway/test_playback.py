@@ -214,11 +214,12 @@ def test_protocol_and_target_are_of_the_key() -> None:
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),
+    max_leaves=12,
 )
 
 
-@given(body=st.dictionaries(st.text(), values))
+@given(body=st.dictionaries(st.text(), values, max_size=8))
 def test_leaving_out_twice_leaves_out_no_more(body: dict[str, object]) -> None:
     once = normalised(json.dumps(body).encode())
     assert normalised(once) == once
