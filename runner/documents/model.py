@@ -22,6 +22,7 @@ Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,7
 class Shape(BaseModel):
     """A part of a document."""
 
+    # Built when it is first used: most commands use few of the documents.
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, validate_by_name=True, serialize_by_alias=True, defer_build=True
     )
