@@ -130,7 +130,9 @@ def _check(value: object, depth: int) -> bool:
     else:
         return value is None or type(value) in {str, bool} or (type(value) is int and abs(value) <= _EXACT)
     for each in inner:
-        plain = _check(each, depth + 1) and plain
+        # What most of any document is, without a call.
+        if each is not None and type(each) is not str:
+            plain = _check(each, depth + 1) and plain
     return plain
 
 

@@ -1,6 +1,7 @@
 """The pilot: every planned attempt of a frozen release, one after another, from wherever the last run ended."""
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from runner.logins import authorities, load_logins
 from runner.purse import Purse
 from runner.recovering import recover
 from runner.reports.aggregate import planned
+from runner.reports.keeping import KeptTable
 from runner.roster import Candidate
 from runner.running.turns import Turn
 from runner.runtime import Runtime
@@ -111,6 +113,19 @@ def kept_store(frozen: Frozen, tell: Tell) -> Store:
     return store_of(frozen, Scribe(clock=now_ms, signer=keys.ensure(KeyRole.RUNNER, tell)))
 
 
+def kept_table(frozen: Frozen, store: Store, tell: Tell) -> KeptTable:
+    """Give the table that is kept while a release's evidence grows."""
+    return KeptTable(
+        store=store,
+        manifest=frozen.manifest,
+        folder=frozen.inputs.places.tables / frozen.manifest.release,
+        clock=time.time_ns,
+        monotonic=time.monotonic,
+        sleep=time.sleep,
+        tell=tell,
+    )
+
+
 def run_pilot(
     settings: Settings, frozen: Frozen, wanted: Wanted, tell: Tell, turn: Turn, should_stop: ShouldStop = never
 ) -> Done:
@@ -149,7 +164,8 @@ def run_pilot(
             steps = _steps(frozen, store, cells, wanted)
             _tell_plan(steps, wanted, tell)
             asked = any_of(should_stop, after_current(is_stopped))
-            run = Steps(frozen=frozen, attempts=attempts, room=room, tell=tell, should_stop=asked)
+            table = kept_table(frozen, store, tell)
+            run = Steps(frozen=frozen, attempts=attempts, room=room, tell=tell, should_stop=asked, table=table)
             run.all(left_to_do(steps))
             return Done(
                 tries=run.tries,

@@ -14,7 +14,7 @@ from runner.freezer import Frozen
 from runner.journal import sole_writer
 from runner.keyless import keyless_room
 from runner.naming import name_of, named_try
-from runner.pilot import kept_store, store_of
+from runner.pilot import kept_store, kept_table, store_of
 from runner.recovering import counted
 from runner.release import PreparedNomination
 from runner.reports.aggregate import planned
@@ -81,10 +81,13 @@ def regrade(frozen: Frozen, wanted: tuple[str, ...], tell: Tell) -> Iterator[Reg
         keyless_room(frozen, store, tell) as attempts,
         sole_writer(store.root / store.release, wait=True),
     ):
+        table = kept_table(frozen, store, tell)
         for trial in trials:
             staged = attempts.stages.staged(_prepared(frozen, trial.nomination))
             attempts.grade(trial, frozen.manifest.candidate(trial.candidate), staged)
             yield _told(store, frozen, trial)
+            table.meanwhile()
+        table.finish()
 
 
 def _told(store: Store, frozen: Frozen, trial: Trial) -> Regraded:

@@ -9,6 +9,7 @@ from runner.freezer import Frozen
 from runner.outcome import Outcome
 from runner.recovering import counted
 from runner.release import PreparedNomination
+from runner.reports.keeping import KeptTable
 from runner.schedule import Action, Cell, Standing, Step, TryState, next_step
 from runner.stopping import ShouldStop, StoppableSandbox, StopRequestedError, looking
 from runner.store import state
@@ -25,6 +26,7 @@ class Steps:
     """What its units are started in."""
     tell: Callable[[str], None]
     should_stop: ShouldStop
+    table: KeptTable
     tries: int = 0
     gradings: int = 0
     voids: int = 0
@@ -39,6 +41,9 @@ class Steps:
             self.cell(step, f"[{place}/{len(steps)}]")
             if self.is_stopped or self.exhausted is not None:
                 break
+            self.table.meanwhile()
+        if not self.is_stopped:
+            self.table.finish()
 
     def cell(self, step: Step, place: str) -> None:
         """Do one attempt's steps until there is none left, or somebody asks for the end."""

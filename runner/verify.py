@@ -137,7 +137,7 @@ def verify_release(
     for nomination in manifest.nominations:
         beside.nomination(nomination)
     if workers is None:
-        workers = cores() if is_much(top) else 1
+        workers = cores() if is_much([top]) else 1
     cells = planned(manifest)
     journal = take_apart(store, cells)
     unsigned, unlooked = check_signatures(store.journal, trust)

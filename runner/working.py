@@ -6,8 +6,9 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -56,10 +57,10 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def is_much(folder: Path) -> bool:
-    """Whether there is so much below a folder that looking at it is worth a second process."""
+def is_much(folders: Iterable[Path]) -> bool:
+    """Whether there is so much below some folders that looking at it is worth a second process."""
     files = size = 0
-    for place, _, names in os.walk(folder):
+    for place, _, names in chain.from_iterable(map(os.walk, folders)):
         for name in names:
             files += 1
             with suppress(OSError):  # what is written meanwhile may be gone again

@@ -35,6 +35,8 @@ class ReadAttempts(Document):
     """Of the code that read: other code reads everything again."""
     aggregate_sha256: Sha256
     """Of the table that holds what was read."""
+    text_sha256: Sha256
+    """Of aggregate.md, which tells the same."""
     newest_ns: Annotated[str, StringConstraints(pattern=r"^(0|[1-9][0-9]{0,18})$")]
     """Nothing that is looked at was changed later, in nanoseconds since 1970; a text, as no JSON number is so exact."""
     shapes: tuple[LookedAt, ...]

@@ -27,8 +27,12 @@ _RATIO = Decimal("0.000001")
 
 def printable(text: str, limit: int = LONGEST) -> str:
     """Give text that stays on its line and steers no terminal: what cannot be printed is escaped."""
-    shown = "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
+    shown = text if text.isprintable() else "".join(map(_escaped, text))
     return shown if len(shown) <= limit else f"{shown[:limit]} [{len(shown) - limit} more]"
+
+
+def _escaped(sign: str) -> str:
+    return sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii")
 
 
 def decimal_text(value: Decimal) -> str:

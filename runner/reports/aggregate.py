@@ -38,7 +38,7 @@ def read_rows(
 ) -> tuple[Row, ...]:
     """Read some attempts from their evidence, in their order; `workers` as for `aggregate`."""
     if workers is None:
-        workers = cores() if is_much(store.root / store.release) else 1
+        workers = cores() if is_much(store.attempt_folder(cell) for cell in cells) else 1
     observer = Observer(store=replace(store, scribe=None), rule=manifest.retry_policy.canonical_grading)
     return tuple(_row(each) for each in in_order(observer, cells, workers))
 

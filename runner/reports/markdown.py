@@ -1,13 +1,13 @@
 """aggregate.md: the same table for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from evaluators.norm_scale import NormId
 from runner.documents.aggregate import Aggregate, Row, Standing
 from runner.documents.facts import Controls, Spent
 from runner.documents.norms import NormsMean, NormsShort
 from runner.outcome import Outcome
-from runner.reports.marks import UNKNOWN, cell, table
+from runner.reports.marks import UNKNOWN, cell, table, table_row
 from runner.roster import Agent
 
 CONTROLS_NOT_RUN = "controls not run: nothing proves that the nominations can be solved, and are not solved already"
@@ -45,6 +45,11 @@ _ATTEMPTS = (
 
 def markdown(aggregate: Aggregate) -> str:
     """Write an aggregate down for people."""
+    return whole(aggregate, map(row_line, aggregate.attempts))
+
+
+def whole(aggregate: Aggregate, row_lines: Iterable[str]) -> str:
+    """Write the same of lines that are made already, an attempt each, in order; they end the text."""
     lines = [
         f"# Release {cell(aggregate.release)}",
         "",
@@ -57,9 +62,15 @@ def markdown(aggregate: Aggregate) -> str:
         "",
         *_shots(aggregate),
         *_norms(aggregate),
-        *table(_ATTEMPTS, (_row(each) for each in aggregate.attempts)),
+        *table(_ATTEMPTS, ()),
+        *row_lines,
     ]
     return "\n".join(lines) + "\n"
+
+
+def row_line(each: Row) -> str:
+    """Write down one attempt's line."""
+    return table_row(_row(each))
 
 
 def notes(aggregate: Aggregate) -> tuple[str, ...]:

@@ -16,8 +16,12 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
     columns = tuple(head)
     yield _line(columns)
     yield _line("---" for _ in columns)
-    for row in rows:
-        yield _line(cell(each) for each in row)
+    yield from map(table_row, rows)
+
+
+def table_row(cells: Iterable[str]) -> str:
+    """Give the line of a row; cells are plain text."""
+    return _line(map(cell, cells))
 
 
 def linked_table(head: Iterable[str], rows: Iterable[Iterable[tuple[str, str | None]]]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import evaluators
 import runner
 import sandbox
-from runner.canonical import canonical, parse, sha256
+from runner.canonical import canonical, parse
 from runner.documents.aggregate import Aggregate, Row
 from runner.documents.manifest import Manifest
 from runner.documents.reading import ReadAttempts
@@ -22,14 +22,14 @@ from runner.outcome import Outcome
 from runner.parsing import read_file
 from runner.reports.aggregate import planned, read_rows, table_of
 from runner.reports.file_marks import Looking, Seen, see
-from runner.reports.markdown import markdown
+from runner.reports.table_files import Written, read_table, write_table
 from runner.schedule import Cell
 from runner.store import Store
 from runner.working import cores, uncollected
 
-TABLE, TEXT, READ = "aggregate.json", "aggregate.md", "read.json"
+READ = "read.json"
 _LONGEST = 4 << 30
-_RECENT_NS = 2 * 10**9
+YOUNG_NS = 2 * 10**9
 """A file that was changed later than this before it was looked at could be changed again within the same tick."""
 
 Clock = Callable[[], int]
@@ -81,11 +81,11 @@ def _gather(store: Store, manifest: Manifest, folder: Path, clock: Clock, *, fre
     cells, began = planned(manifest), clock()
     code = _code()
     past = None if fresh else _past(folder, store.manifest_sha256, code, len(cells))
-    if past is not None and int(past.newest_ns) > began - _RECENT_NS:
+    if past is not None and int(past.newest_ns) > began - YOUNG_NS:
         past = None  # The clock was set back: what is changed now may look older than what was read.
-    table, rows = (None, {}) if past is None else _kept(store, cells, folder, past)
-    if past is not None and table is not None and len(rows) == len(cells) and (folder / TEXT).exists():
-        return Gathered(aggregate=table, sha256=past.aggregate_sha256, read=0, kept=len(cells))
+    before, rows = (None, {}) if past is None else _kept(store, cells, folder, past)
+    if before is not None and len(rows) == len(cells) and before.text is not None:
+        return Gathered(aggregate=before.table, sha256=before.sha256, read=0, kept=len(cells))
     seen = {at: see(store.attempt_folder(cell)) for at, cell in enumerate(cells) if at not in rows}
     found = table_of(manifest, store.manifest_sha256, _rows(store, manifest, cells, rows))
     lasting = {at: each for at, each in seen.items() if each is not None and _lasts(each, found.attempts[at], began)}
@@ -93,38 +93,39 @@ def _gather(store: Store, manifest: Manifest, folder: Path, clock: Clock, *, fre
     if past is not None:
         known |= {at: past.shapes[shape] for at, shape in enumerate(past.attempts) if at in rows and shape is not None}
     shapes = {shape: number for number, shape in enumerate(dict.fromkeys(known.values()))}
-    digest = _write(folder, found)
+    written = write_table(folder, found, before, rows)
     index = ReadAttempts(
         release=manifest.release,
         manifest_sha256=store.manifest_sha256,
         code_sha256=code,
-        aggregate_sha256=digest,
+        aggregate_sha256=written.sha256,
+        text_sha256=written.text_sha256,
         newest_ns=str(max([int(past.newest_ns) if past else 0, *(each.newest_ns for each in lasting.values())])),
         shapes=tuple(shapes),
         attempts=tuple(shapes[known[at]] if at in known else None for at in range(len(cells))),
     )
     replace_file(folder / READ, canonical(index))
-    return Gathered(aggregate=found, sha256=digest, read=len(cells) - len(rows), kept=len(rows))
+    return Gathered(aggregate=found, sha256=written.sha256, read=len(cells) - len(rows), kept=len(rows))
 
 
 def _kept(
     store: Store, cells: Sequence[Cell], folder: Path, past: ReadAttempts
-) -> tuple[Aggregate | None, dict[int, Row]]:
+) -> tuple[Written | None, dict[int, Row]]:
     """Give the table that was made, and of it the rows of attempts that are as they were."""
     remembered = [(at, shape) for at, shape in enumerate(past.attempts) if shape is not None]
     attempts = [(store.attempt_path(cells[at]), shape) for at, shape in remembered]
     with Looking(attempts, past.shapes, int(past.newest_ns), cores()) as looking:
-        table = _table(folder, past)
-        if table is None:
+        before = read_table(folder, past.aggregate_sha256, past.text_sha256)
+        if before is None:
             return None, {}
-        known = looking.known()
-        return table, {at: table.attempts[at] for (at, _), is_known in zip(remembered, known, strict=True) if is_known}
+        known = zip(remembered, looking.known(), strict=True)
+        return before, {at: before.table.attempts[at] for (at, _), is_known in known if is_known}
 
 
 def _lasts(seen: Seen, row: Row, began: int) -> bool:
     """Say whether an attempt can be known again: not where it is too young for that, or lacks something."""
     is_whole = row.outcome is not Outcome.MISSING_ARTIFACTS or not row.tries
-    return is_whole and seen.newest_ns <= began - _RECENT_NS
+    return is_whole and seen.newest_ns <= began - YOUNG_NS
 
 
 def _rows(store: Store, manifest: Manifest, cells: Sequence[Cell], kept: dict[int, Row]) -> tuple[Row, ...]:
@@ -141,23 +142,6 @@ def _past(folder: Path, manifest_sha256: str, code: str, attempts: int) -> ReadA
         return None
     same = (index.manifest_sha256, index.code_sha256, len(index.attempts)) == (manifest_sha256, code, attempts)
     return index if same else None
-
-
-def _table(folder: Path, past: ReadAttempts) -> Aggregate | None:
-    """Give the table that was made of it; None where that is not there any more as it was."""
-    try:
-        data = read_file(folder / TABLE, _LONGEST)
-    except UsageError:
-        return None
-    # It is, by its digest, what was written here: its form needs no second look.
-    return Aggregate.model_validate_json(data) if sha256(data) == past.aggregate_sha256 else None
-
-
-def _write(folder: Path, found: Aggregate) -> str:
-    data = canonical(found)
-    replace_file(folder / TABLE, data)
-    replace_file(folder / TEXT, markdown(found).encode())
-    return sha256(data)
 
 
 def _code() -> str:

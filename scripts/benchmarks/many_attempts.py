@@ -74,10 +74,24 @@ def _changed(data: bytes, **fields: object) -> bytes:
     return canonical(parse_json(data, "a document") | fields)
 
 
-def make_many(root: Path, attempts: int, nominations: int) -> tuple[Store, Manifest]:
-    """Make a store of so many attempts."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Many:
+    """A release of very many planned attempts, none of which has been run."""
+
+    store: Store
+    manifest: Manifest
+    patterns: Sequence[Files]
+
+    def make(self, attempts: slice) -> None:
+        """Write some of the planned attempts."""
+        jobs = [*enumerate(planned(self.manifest))][attempts]
+        for _ in in_order(Copier(store=self.store, patterns=self.patterns), jobs, cores()):
+            pass
+
+
+def plan_many(root: Path, attempts: int, nominations: int) -> Many:
+    """Plan so many attempts, whose evidence will be below `root`."""
     manifest = plan_of(attempts, nominations)
-    store = store_for(root, manifest)
     with tempfile.TemporaryDirectory(dir=root.parent) as aside:
         made, _ = make_store(Path(aside), PATTERNS)
         tries = sorted(made.root.glob("pilot/candidate-*/*/attempt-*/try-1"))
@@ -86,6 +100,4 @@ def make_many(root: Path, attempts: int, nominations: int) -> tuple[Store, Manif
             for tried in tries
         ]
         subprocess.run(["/bin/chmod", "-R", "u+w", aside], check=True)
-    for _ in in_order(Copier(store=store, patterns=patterns), [*enumerate(planned(manifest))], cores()):
-        pass
-    return store, manifest
+    return Many(store=store_for(root, manifest), manifest=manifest, patterns=patterns)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -210,6 +211,12 @@ class Said:
     code: int
     out: str
     err: str
+
+    @property
+    def kept(self) -> int:
+        """Of how many attempts a table says that it did not read them again."""
+        found = re.search(r"^\S+: \d+ attempts? read; the documents of (\d+) are as they were", self.err, re.MULTILINE)
+        return 0 if found is None else int(found[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

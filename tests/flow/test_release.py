@@ -48,6 +48,16 @@ def test_a_submission_made_elsewhere_is_judged_like_any_other(bench: Bench) -> N
     assert row.split()[2:4] == ["completed", "passed"]
 
 
+def test_a_pilot_leaves_the_table_of_what_it_sealed(bench: Bench) -> None:
+    assert bench.run("pilot", "--candidate", "recorded").code == 0
+    made = (bench.tables / "aggregate.json").read_bytes()
+    assert bench.run("aggregate").kept >= len(("oracle", "nop", "right", "sleeper", "slow")), (
+        "all but the last seconds'"
+    )
+    assert bench.run("aggregate", "--fresh").code == 0
+    assert (bench.tables / "aggregate.json").read_bytes() == made
+
+
 def test_all_evidence_is_what_it_says_it_is(piloted: Bench) -> None:
     said = piloted.run("verify")
     assert said.code == 0

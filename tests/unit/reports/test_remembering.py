@@ -13,7 +13,9 @@ from runner.documents.manifest import Manifest
 from runner.outcome import Outcome
 from runner.reports import file_marks, remembering
 from runner.reports.aggregate import aggregate
+from runner.reports.markdown import markdown
 from runner.reports.remembering import Gathered, gather_table, kept
+from runner.reports.table_files import read_table, write_table
 from runner.store import Store
 from tests.unit.runner.evidence_maker import IDLER, SOLVER, Run, a_manifest, a_store, attempt
 from tests.unit.test_project import modules
@@ -40,6 +42,7 @@ def gathered(store: Store, *, clock: Callable[[], int] = later, fresh: bool = Fa
     assert found.aggregate == aggregate(store, MANIFEST), "whatever was read, the table is that of the evidence"
     written = (store.root.parent / "tables/aggregate.json").read_bytes()
     assert written == canonical(found.aggregate)
+    assert (store.root.parent / "tables/aggregate.md").read_text() == markdown(found.aggregate)
     return found
 
 
@@ -181,6 +184,30 @@ def test_what_was_written_down_and_is_not_that_any_more_is_not_believed(
     assert gathered(store).read == 3
 
 
+@pytest.mark.parametrize("change", [lambda file: file.write_bytes(b"| won |"), Path.unlink])
+def test_a_text_that_is_not_what_was_written_is_written_again_and_nothing_is_read(
+    store: Store, change: Callable[[Path], object]
+) -> None:
+    gathered(store)
+    change(store.root.parent / "tables/aggregate.md")
+    assert gathered(store).read == 0
+
+
+def test_what_looks_like_a_row_in_a_text_of_evidence_is_no_row(tmp_path: Path) -> None:
+    table = aggregate(a_store(tmp_path / "store", MANIFEST), MANIFEST)
+    odd = 'x"},{"assurance":null,"attempt":1}],"candidates":[ | a\nb \\'
+    rows = tuple(row.model_copy(update={"reason": odd * (at + 1)}) for at, row in enumerate(table.attempts))
+    told = table.model_copy(update={"attempts": rows})
+    first = write_table(tmp_path, told, None, ())
+    before = read_table(tmp_path, first.sha256, first.text_sha256)
+    assert before is not None
+    assert before == first
+    assert (len(before.rows()), len(before.lines() or ())) == (3, 3)
+    write_table(tmp_path, told, before, (0, 2))
+    assert (tmp_path / "aggregate.json").read_bytes() == canonical(told)
+    assert (tmp_path / "aggregate.md").read_text() == markdown(told)
+
+
 def test_a_clock_that_was_set_back_reads_everything_again(store: Store) -> None:
     gathered(store)
     newest = max(file.stat().st_ctime_ns for file in (store.root / "pilot").rglob("*"))
@@ -216,8 +243,8 @@ def test_where_nobody_can_look_everything_is_read(
 def test_verifying_and_publishing_know_nothing_of_what_is_remembered() -> None:
     users = {path for path, tree in modules() if {"remembering", "file_marks"} & names(tree)}
     assert users == {
-        "runner/cli/aggregate.py", "runner/cli/report.py", "runner/reports/remembering.py",
-        "runner/reports/report_gathering.py",
+        "runner/cli/aggregate.py", "runner/cli/report.py", "runner/reports/keeping.py",
+        "runner/reports/remembering.py", "runner/reports/report_gathering.py",
     }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from runner.documents.journal import State
 from runner.documents.seal import Trial
 from runner.freezer import Frozen
 from runner.journal import read_journal
+from runner.reports.keeping import KeptTable
 from runner.schedule import left_to_do, schedule
 from runner.steps import Steps
 from runner.stopping import ShouldStop, StoppableSandbox, StopRequestedError, When, never
@@ -61,6 +62,11 @@ class Piloted:
     attempts: ToldAttempts
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     told: list[str] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)
+    """When a table was made, or could have been."""
+
+    def _meanwhile(self) -> None:
+        self.tables.append(f"after {len(self.attempts.ran)}")
 
     def go(self, should_stop: ShouldStop = never) -> Steps:
         manifest = a_manifest(policy=self.policy)
@@ -73,6 +79,9 @@ class Piloted:
             room=cast("StoppableSandbox", SimpleNamespace(end_units=lambda: None)),
             tell=self.told.append,
             should_stop=should_stop,
+            table=cast(
+                "KeptTable", SimpleNamespace(meanwhile=self._meanwhile, finish=lambda: self.tables.append("end"))
+            ),
         )
         steps.all(left_to_do(schedule(CELLS, states, self.policy, resume=True)))
         return steps
@@ -93,6 +102,7 @@ def test_every_step_is_done_told_and_closed_in_the_journal(store: Store) -> None
         "[2/2] idler/slugs/attempt-1: run try 1 (never begun)",
         "[2/2] idler/slugs/attempt-1: completed",
     ]
+    assert piloted.tables == ["after 1", "after 2", "end"]
     entries = read_journal(store.journal)
     assert [each.state for each in entries] == [State.PLANNED, State.CAPTURED, State.GRADED, State.SEALED] * 2
     assert entries[3].sealed_sha256 == entries[2].sealed_sha256
@@ -102,7 +112,7 @@ def test_every_step_is_done_told_and_closed_in_the_journal(store: Store) -> None
 def test_who_is_asked_to_end_before_a_try_begins_none(store: Store, when: When) -> None:
     piloted = Piloted(ToldAttempts(store))
     steps = piloted.go(lambda: when)
-    assert (steps.tries, steps.is_stopped, piloted.told) == (0, True, [])
+    assert (steps.tries, steps.is_stopped, piloted.told, piloted.tables) == (0, True, [], [])
     assert not store.journal.exists()
 
 
@@ -123,7 +133,7 @@ def test_a_lost_try_is_closed_also_where_the_budget_is_used_up(store: Store) -> 
     begin(store, SOLVER)
     piloted = Piloted(ToldAttempts(store, spent="usd"))
     steps = piloted.go()
-    assert (steps.tries, steps.exhausted) == (0, "usd")
+    assert (steps.tries, steps.exhausted, piloted.tables) == (0, "usd", ["end"])
     (lost,) = store.tries(SOLVER)
     assert lost.void is not None
     assert piloted.told[-1].endswith("not run: the release's budget is used up: usd")

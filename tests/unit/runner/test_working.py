@@ -51,7 +51,7 @@ def test_what_goes_wrong_in_a_worker_is_told_here_in_its_turn() -> None:
 
 def test_little_is_not_worth_a_second_process(tmp_path: Path) -> None:
     (tmp_path / "small").write_bytes(b"x")
-    assert not is_much(tmp_path)
+    assert not is_much([tmp_path])
     with (tmp_path / "big").open("wb") as file:
         file.truncate(1 << 31)
-    assert is_much(tmp_path)
+    assert is_much([tmp_path])
