@@ -88,7 +88,10 @@ class Looking:
         """
         size = max(1, -(-len(attempts) // max(1, shares)))
         self._shares = [attempts[at : at + size] for at in range(0, len(attempts), size)]
-        self._shapes = [(each.still, [(held.folder, held.names) for held in each.holding]) for each in shapes]
+        self._shapes = [
+            ([path[1:] for path in each.still], [(held.folder[1:], held.names) for held in each.holding])
+            for each in shapes
+        ]
         self._since_ns = since_ns
         self._running: list[tuple[subprocess.Popen[bytes], IO[bytes]]] = []
         self._open = ExitStack()

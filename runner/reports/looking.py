@@ -1,7 +1,8 @@
 """Says of attempts whether they are as they were: run by path, with the standard library alone, as it starts quickly.
 
-On standard input a JSON object: `since_ns`; `shapes`, each with the paths whose time of change must not be later and
-the folders with the names that they must hold; `attempts`, each a folder and the number of its shape. On standard
+On standard input a JSON object: `since_ns`; `shapes`, each with the paths whose time of change must not be later (an
+empty one is the attempt's folder) and the folders with the names that they must hold; `attempts`, each a folder and the
+number of its shape. On standard
 output a byte an attempt, `1` where it is as it was. It decides nothing else.
 """
 
@@ -23,11 +24,12 @@ def is_as_it_was(folder: str, still: list[str], holding: list[tuple[str, list[st
     if not still:
         return not os.path.lexists(folder)
     try:
+        os.chdir(folder)  # a short path is found sooner than a long one
         for path in still:
-            if os.lstat(folder + path).st_ctime_ns > since_ns:
+            if os.lstat(path or folder).st_ctime_ns > since_ns:
                 return False
         for path, names in holding:
-            if os.lstat(folder + path).st_ctime_ns > since_ns and names_in(folder + path) != names:
+            if os.lstat(path).st_ctime_ns > since_ns and names_in(path) != names:
                 return False
     except OSError:
         return False

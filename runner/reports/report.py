@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import NamedTuple
 
 from evaluators.model import Assurance
 from runner.documents.norms import NormsMean
@@ -92,9 +93,8 @@ class Happening:
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptLine:
-    """One planned attempt."""
+class AttemptLine(NamedTuple):
+    """One planned attempt; of the kind of value that is made soonest, as there may be very many."""
 
     nomination: str
     attempt: int
