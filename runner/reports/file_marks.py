@@ -81,7 +81,7 @@ class Looking:
         """Plan the looking; nothing is begun.
 
         Args:
-            attempts: folders, each with the number of its shape.
+            attempts: folders by their whole paths, each with the number of its shape.
             shapes: what there is to look at.
             since_ns: in nanoseconds since 1970; what was changed later is not as it was.
             shares: how many processes look.

@@ -13,8 +13,9 @@ from sandbox.detached import detach, detached_properties
 ROOT = Path(__file__).parents[3]
 SHOW = "import json, os, sys; print(json.dumps([dict(os.environ), sys.stdin.read(), os.getsid(0) == os.getpid()]))"
 START = """
-import os, sys
+import os, signal, sys
 from sandbox.detached import detach
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # tests may be started by nohup, which ignores it
 log = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
 wait = "import time; print('begun', flush=True); time.sleep(0.5); print('ended', flush=True)"
 print(detach([sys.executable, "-c", wait], {}, log=log, name="test").name, flush=True)
