@@ -1,9 +1,9 @@
 """Says of attempts whether they are as they were: run by path, with the standard library alone, as it starts quickly.
 
 On standard input a JSON object: `since_ns`; `shapes`, each with the paths whose time of change must not be later (an
-empty one is the attempt's folder) and the folders with the names that they must hold; `attempts`, each a folder and the
-number of its shape. On standard
-output a byte an attempt, `1` where it is as it was. It decides nothing else.
+empty one is the attempt's folder) and the folders with the names that they must hold; `attempts`, each a folder by its
+whole path and the number of its shape. On standard output a byte an attempt, `1` where it is as it was. It decides
+nothing else.
 """
 
 import json
