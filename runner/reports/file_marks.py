@@ -120,11 +120,14 @@ class Looking:
         argv = [sys.executable, "-I", "-S", "-B", str(LOOKING)]
         return subprocess.Popen(argv, stdin=given, stdout=told, stderr=subprocess.DEVNULL, env={}), told
 
-    def known(self) -> Iterator[bool]:
-        """Say of each attempt whether it is as it was, in their order; of none where nobody could look."""
+    def known(self) -> bytes:
+        """Give a byte an attempt, in their order: `1` where it is as it was; nowhere where nobody could look."""
+        return b"".join(self._known())
+
+    def _known(self) -> Iterator[bytes]:
         for share, (process, told) in zip(self._shares, self._running, strict=True):
             process.wait()
             told.seek(0)
             said = told.read()
             is_whole = process.returncode == 0 and len(said) == len(share)
-            yield from (byte == ord("1") for byte in said) if is_whole else [False] * len(share)
+            yield said if is_whole else b"0" * len(share)

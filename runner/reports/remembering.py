@@ -118,8 +118,10 @@ def _kept(
         before = read_table(folder, past.aggregate_sha256, past.text_sha256)
         if before is None:
             return None, {}
-        known = zip(remembered, looking.known(), strict=True)
-        return before, {at: before.table.attempts[at] for (at, _), is_known in known if is_known}
+        known, rows = looking.known(), before.table.attempts
+        if known == b"1" * len(rows):
+            return before, dict(enumerate(rows))
+        return before, {at: rows[at] for (at, _), said in zip(remembered, known, strict=True) if said == ord("1")}
 
 
 def _lasts(seen: Seen, row: Row, began: int) -> bool:
