@@ -133,9 +133,9 @@ def answer(place: Path, name: str) -> Answer:
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
+def answers(benches: Path) -> dict[str, Answer]:
     """All cases, two at a time: starting Python is most of what they take."""
-    place = tmp_path_factory.mktemp("hostile")
+    place = benches / "hostile"
     with ThreadPoolExecutor(2) as pool:
         return dict(zip(CASES, pool.map(partial(answer, place), CASES), strict=True))
 
