@@ -5,7 +5,7 @@ What was read is `aggregate.json`; `read.json` beside it says which attempts are
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,17 +83,18 @@ def _gather(store: Store, manifest: Manifest, folder: Path, clock: Clock, *, fre
     past = None if fresh else _past(folder, store.manifest_sha256, code, len(cells))
     if past is not None and int(past.newest_ns) > began - YOUNG_NS:
         past = None  # The clock was set back: what is changed now may look older than what was read.
-    before, rows = (None, {}) if past is None else _kept(store, cells, folder, past)
-    if before is not None and len(rows) == len(cells) and before.text is not None:
+    before, still = (None, ()) if past is None else _still(store, cells, folder, past)
+    if before is not None and len(still) == len(cells) and before.text is not None:
         return Gathered(aggregate=before.table, sha256=before.sha256, read=0, kept=len(cells))
-    seen = {at: see(store.attempt_folder(cell)) for at, cell in enumerate(cells) if at not in rows}
+    seen = {at: see(store.attempt_folder(cell)) for at, cell in enumerate(cells) if at not in still}
+    rows = {} if before is None else {at: before.table.attempts[at] for at in still}
     found = table_of(manifest, store.manifest_sha256, _rows(store, manifest, cells, rows))
     lasting = {at: each for at, each in seen.items() if each is not None and _lasts(each, found.attempts[at], began)}
     known = {at: each.looked_at for at, each in lasting.items()}
     if past is not None:
-        known |= {at: past.shapes[shape] for at, shape in enumerate(past.attempts) if at in rows and shape is not None}
+        known |= {at: past.shapes[shape] for at, shape in enumerate(past.attempts) if at in still and shape is not None}
     shapes = {shape: number for number, shape in enumerate(dict.fromkeys(known.values()))}
-    written = write_table(folder, found, before, rows)
+    written = write_table(folder, found, before, still)
     index = ReadAttempts(
         release=manifest.release,
         manifest_sha256=store.manifest_sha256,
@@ -105,23 +106,23 @@ def _gather(store: Store, manifest: Manifest, folder: Path, clock: Clock, *, fre
         attempts=tuple(shapes[known[at]] if at in known else None for at in range(len(cells))),
     )
     replace_file(folder / READ, canonical(index))
-    return Gathered(aggregate=found, sha256=written.sha256, read=len(cells) - len(rows), kept=len(rows))
+    return Gathered(aggregate=found, sha256=written.sha256, read=len(cells) - len(still), kept=len(still))
 
 
-def _kept(
+def _still(
     store: Store, cells: Sequence[Cell], folder: Path, past: ReadAttempts
-) -> tuple[Written | None, dict[int, Row]]:
-    """Give the table that was made, and of it the rows of attempts that are as they were."""
+) -> tuple[Written | None, Collection[int]]:
+    """Give the table that was made, and the places in it of attempts that are as they were."""
     remembered = [(at, shape) for at, shape in enumerate(past.attempts) if shape is not None]
     attempts = [(store.attempt_path(cells[at]), shape) for at, shape in remembered]
     with Looking(attempts, past.shapes, int(past.newest_ns), cores()) as looking:
         before = read_table(folder, past.aggregate_sha256, past.text_sha256)
         if before is None:
-            return None, {}
-        known, rows = looking.known(), before.table.attempts
-        if known == b"1" * len(rows):
-            return before, dict(enumerate(rows))
-        return before, {at: rows[at] for (at, _), said in zip(remembered, known, strict=True) if said == ord("1")}
+            return None, ()
+        known = looking.known()
+        if known == b"1" * len(cells):
+            return before, range(len(cells))
+        return before, {at for (at, _), said in zip(remembered, known, strict=True) if said == ord("1")}
 
 
 def _lasts(seen: Seen, row: Row, began: int) -> bool:
