@@ -67,13 +67,13 @@ class Tab:
         """Give what was told by this name."""
         return [each["params"] for each in self.events if each["method"] == method]
 
-    def open(self, page: Path, *, wide: int, dark: bool = False, script: bool = True) -> None:
-        """Open a file at a width, and wait until it is there."""
+    def open(self, page: Path, *, wide: int, dark: bool = False, script: bool = True, printed: bool = False) -> None:
+        """Open a file at a width, on a screen or as it is printed, and wait until it is there."""
         self.events.clear()
         high = 844 if wide < 500 else 900
         self.ask("Emulation.setDeviceMetricsOverride", width=wide, height=high, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.ask("Emulation.setEmulatedMedia", features=[scheme])
+        self.ask("Emulation.setEmulatedMedia", media="print" if printed else "", features=[scheme])
         self.ask("Emulation.setScriptExecutionDisabled", value=not script)
         self.ask("Page.navigate", url=page.as_uri())
         while not self.told("Page.loadEventFired"):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -28,6 +28,13 @@ ROWS = "[...document.querySelectorAll('#results tbody tr')].map(row => row.cells
 
 REGION = "document.querySelector('#results').parentElement"
 STICKING_OUT = "document.documentElement.scrollWidth - window.innerWidth"
+PRINTED = 1032
+"""CSS pixels between the margins of a landscape A4 page: 297 mm less 12 on either side, at 96 a 25.4 mm."""
+HIDDEN_BY_SCROLLING = """
+[...document.querySelectorAll('.scroll')]
+  .filter(box => getComputedStyle(box).overflowX !== 'visible' || box.scrollWidth > box.clientWidth)
+  .map(box => box.textContent.slice(0, 80))
+"""
 COLLISIONS = """
 [...document.querySelectorAll('figure svg[role=img]')].flatMap(figure => {
   const boxes = [...figure.querySelectorAll('.name')].map(text => [text.textContent, text.getBBox()]);
@@ -50,8 +57,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tab() -> Iterator[Tab]:
-    # Its socket's path must be short.
-    with browser(Path(mkdtemp(prefix="cleanroom-browser-"))) as opened:
+    # Its socket's path must be short. What Chromium still writes as it ends may stay behind.
+    with (
+        TemporaryDirectory(prefix="cleanroom-browser-", ignore_cleanup_errors=True) as profile,
+        browser(Path(profile)) as opened,
+    ):
         yield opened
 
 
@@ -78,6 +88,16 @@ def test_the_whole_table_of_results_is_seen_at_1280_and_scrolls_by_itself_at_390
     tab.open(page, wide=390)
     assert tab.value(hidden) > 0
     assert tab.value(f"{REGION}.tabIndex") == 0
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_printed_page_is_black_on_white_and_cuts_nothing_off(tab: Tab, page: Path, *, dark: bool) -> None:
+    tab.open(page, wide=PRINTED, dark=dark, printed=True)
+    assert tab.value(STICKING_OUT) <= 0
+    assert tab.value(HIDDEN_BY_SCROLLING) == []
+    colours = "(style => [style.backgroundColor, style.color])(getComputedStyle(document.body))"
+    assert tab.value(colours) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
+    assert tab.value("getComputedStyle(document.querySelector('thead')).display") == "table-header-group"
 
 
 @pytest.mark.parametrize(("heading", "at"), [("Time (s)", 9), ("Cost", 10), ("Rank / status", 0)])
